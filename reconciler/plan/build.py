@@ -1,0 +1,95 @@
+"""One cluster's plan from what its file says and what the service answers. Pure: equal inputs, equal plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reconciler.plan import payload
+from reconciler.plan.canonical import desired_form, live_form
+from reconciler.plan.diff import diff
+from reconciler.plan.fingerprint import fingerprint
+from reconciler.plan.ignore import adopt_live, without
+from reconciler.plan.model import Action, Change, ClusterPlan, Request
+from reconciler.plan.notes import notes_for
+from reconciler.plan.policy import blockers_for, decide, refine
+from reconciler.plan.status import live_status
+from reconciler.spec.model import Desired
+from reconciler.spec.names import ClusterName, project_aliases
+from reconciler.spec.reading import read_live
+
+API = "/v1beta1"
+DEFAULT_UPDATE_MODE = "USER_AND_SERVICE"
+
+
+def plan_cluster(
+    desired: Desired, answer: dict[str, Any] | None, *, update_mode: str = DEFAULT_UPDATE_MODE
+) -> ClusterPlan:
+    """The plan for one cluster. `answer` is the GET answer, None where the service has no such cluster (404)."""
+    if answer is None:
+        return _absent(desired)
+    live = read_live(answer)
+    aliases = project_aliases(desired.name, answer.get("name"))
+    ignored = desired.lifecycle.ignore_changes
+    spec = adopt_live(desired.spec, live, ignored) if ignored else desired.spec
+    wanted = desired_form(spec, aliases)
+    current = live_form(live, wanted, aliases)
+    status = live_status(live)
+    leaving = desired.lifecycle.state == "absent"
+    changes = () if leaving else refine(diff(current, wanted), status)
+    action = decide(desired.lifecycle, changes, status)
+    return ClusterPlan(
+        cluster=str(desired.name),
+        source=desired.source,
+        action=action,
+        changes=changes,
+        request=_request(
+            action,
+            desired.name,
+            changes,
+            update_mode,
+            lambda: payload.body(spec, live, aliases, replacing=action is Action.REPLACE),
+        ),
+        blockers=blockers_for(desired.lifecycle, action, changes, status),
+        notes=notes_for(action, changes, status, live, update_mode),
+        live_fingerprint=fingerprint(live_form(without(live, ignored), wanted, aliases) if ignored else current),
+        desired_fingerprint=_desired_fingerprint(desired),
+    )
+
+
+def _absent(desired: Desired) -> ClusterPlan:
+    leaving = desired.lifecycle.state == "absent"
+    changes = () if leaving else tuple(diff({}, desired_form(desired.spec, {})))
+    action = Action.NO_OP if leaving else Action.CREATE
+    return ClusterPlan(
+        cluster=str(desired.name),
+        source=desired.source,
+        action=action,
+        changes=changes,
+        request=_request(action, desired.name, changes, "", lambda: payload.body(desired.spec, {}, {})),
+        desired_fingerprint=_desired_fingerprint(desired),
+    )
+
+
+def _request(
+    action: Action, name: ClusterName, changes: tuple[Change, ...], update_mode: str, body: Callable[[], dict[str, Any]]
+) -> Request | None:
+    match action:
+        case Action.CREATE | Action.REPLACE:
+            path = f"{API}/{name.parent}/modelDevelopmentClusters"
+            return Request("POST", path, {"model_development_cluster_id": name.cluster_id}, body())
+        case Action.UPDATE:
+            masks = sorted({change.mask for change in changes if change.mask})
+            if not masks:  # only immutable fields outside every mask differ: no call could make that change
+                return None
+            query = {"updateMask": ",".join(masks), "updateMode": update_mode}
+            return Request("PATCH", f"{API}/{name}", query, body())
+        case Action.DELETE:
+            return Request("DELETE", f"{API}/{name}", {}, None)
+        case Action.NO_OP:
+            return None
+
+
+def _desired_fingerprint(desired: Desired) -> str:
+    """Of what the file says, whatever is live: the spec in comparison form and how the cluster is to be treated."""
+    return fingerprint(desired_form(desired.spec, {}), desired.lifecycle.model_dump(mode="json"))

@@ -1,0 +1,160 @@
+"""Raw mappings to the typed form: snake_case names of the table, scalars of their kind, the unknown kept as it is.
+
+A file is read strictly and every problem reported; an answer of the service is read tolerantly and never refused, since
+it may hold fields and values that this version has never heard of (api-facts, "JSON traps of such an API").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reconciler.spec.fields import Field, Kind, Many
+from reconciler.spec.findings import Path, Problem, Report, Severity, did_you_mean
+from reconciler.spec.tree import ROOT, Node
+from reconciler.spec.values import describe, typed
+
+Typed = dict[str, Any]
+Literal = Callable[[Path], str | None]
+
+
+def read_live(raw: dict[str, Any]) -> Typed:
+    """The typed form of an answer. Values that aren't of their kind stay as they are."""
+    return _live_message(raw, ROOT)
+
+
+def _live_message(raw: dict[str, Any], node: Node) -> Typed:
+    out: Typed = {}
+    for key, value in raw.items():
+        child = node.names.get(key)
+        if child is None:
+            out[key] = value
+        elif value is not None:
+            out[child.name] = _live_value(value, child)
+    return out
+
+
+def _live_value(value: Any, node: Node) -> Any:
+    if node.many is not Many.NO:
+        return [_live_item(item, node) for item in value] if isinstance(value, list) else value
+    return _live_item(value, node)
+
+
+def _live_item(value: Any, node: Node) -> Any:
+    if node.kind is Kind.MESSAGE:
+        return _live_message(value, node) if isinstance(value, dict) else value
+    if node.kind in (Kind.LABELS, Kind.SLURM):
+        return value
+    try:
+        return typed(node.kind, value)
+    except ValueError:
+        return value
+
+
+def read_file(raw: dict[str, Any], at: Path, literal: Literal, report: Report, *, allow_unknown: bool) -> Typed:
+    """The typed form of a file's `spec`, which stands at path `at` of its document.
+
+    `literal(path)` gives the text of a scalar as it stands in the file, so that `010` in a string field stays `010`.
+    Problems go to `report`; what is wrong is left out of the result.
+    """
+    return _FileReader(literal, report, allow_unknown=allow_unknown).message(raw, ROOT, at)
+
+
+class _FileReader:
+    def __init__(self, literal: Literal, report: Report, *, allow_unknown: bool) -> None:
+        self._literal = literal
+        self._report = report
+        self._allow_unknown = allow_unknown
+
+    def message(self, raw: dict[str, Any], node: Node, at: Path) -> Typed:
+        out: Typed = {}
+        seen: dict[str, str] = {}
+        for key, value in raw.items():
+            child, path = node.names.get(key), (*at, key)
+            if child is None:
+                self._unknown(key, value, node, path, out)
+            elif child.row.output:
+                self._report(
+                    Problem(
+                        path,
+                        "output-only",
+                        f"{key} is filled by the service and ignored here",
+                        "remove it",
+                        Severity.WARNING,
+                    )
+                )
+            elif child.name in seen:
+                self._report(
+                    Problem(
+                        path, "two-spellings", f"{key} and {seen[child.name]} are the same field", "keep one of them"
+                    )
+                )
+            else:
+                seen[child.name] = key
+                if value is not None and (read := self.value(value, child, path)) is not None:
+                    out[child.name] = read
+        self._require(out, node, at)
+        return out
+
+    def _unknown(self, key: str, value: Any, node: Node, path: Path, out: Typed) -> None:
+        if self._allow_unknown:
+            out[key] = value
+            return
+        where = f"{node.path}." if node.path else ""
+        self._report(
+            Problem(
+                path,
+                "unknown-field",
+                f"unknown field {where}{key}",
+                did_you_mean(key, list(node.names)) or "known here: " + ", ".join(sorted(node.children)),
+            )
+        )
+
+    def _require(self, out: Typed, node: Node, at: Path) -> None:
+        for child in node.children.values():
+            if child.row.required and child.name not in out:
+                self._report(Problem(at, "required", f"{child.path.replace('[]', '')} is missing", child.row.doc))
+
+    def value(self, value: Any, node: Node, at: Path) -> Any:
+        if node.many is Many.NO:
+            return self.item(value, node, at)
+        if not isinstance(value, list):
+            return self._wrong(at, f"{node.name} must be a list, got {describe(value)}")
+        items = ((index, self.item(item, node, (*at, index))) for index, item in enumerate(value))
+        return [item for _, item in items if item is not None]
+
+    def item(self, value: Any, node: Node, at: Path) -> Any:
+        if node.kind is Kind.MESSAGE:
+            if not isinstance(value, dict):
+                return self._wrong(at, f"{node.name} must be a mapping, got {describe(value)}")
+            return self.message(value, node, at)
+        if node.kind in (Kind.LABELS, Kind.SLURM):
+            return self._map(value, node, at)
+        return self._scalar(value, node, at)
+
+    def _map(self, value: Any, node: Node, at: Path) -> Any:
+        if not isinstance(value, dict):
+            return self._wrong(at, f"{node.name} must be a mapping of names to strings, got {describe(value)}")
+        row = Field(node.path, Kind.STRING, node.row.source, node.row.doc)
+        entry = Node(row, node.path, node.mask, node.impact)
+        read = ((key, self._scalar(item, entry, (*at, key), name=f"{node.name}.{key}")) for key, item in value.items())
+        return {key: item for key, item in read if item is not None}
+
+    def _scalar(self, value: Any, node: Node, at: Path, name: str = "") -> Any:
+        # A plain scalar in a string field is taken as it is written: YAML types mean nothing there (contract 1).
+        if node.kind not in (Kind.INT, Kind.INT64, Kind.BOOL, Kind.ANY) and isinstance(value, (bool, int, float)):
+            text = self._literal(at)
+            if text is None or node.kind is Kind.DURATION:
+                return self._wrong(
+                    at, f"{name or node.name} must be a string, got {describe(value)}", "put it in quotes"
+                )
+            value = text
+        try:
+            return typed(node.kind, value)
+        except ValueError as error:
+            return self._wrong(at, f"{name or node.name}: {error}")
+
+    def _wrong(self, at: Path, message: str, hint: str = "") -> Any:
+        """Report it; the None that comes back leaves the value out."""
+        self._report(Problem(at, "type", message, hint))
+        return None

@@ -1,0 +1,56 @@
+"""The field table compiled into a tree that follows the shape of the resource, with inheritance resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reconciler.spec.fields import FIELDS, Field, Impact, Kind, Many
+
+
+def camel(snake: str) -> str:
+    """The JSON name of a snake_case field, as proto3 JSON mapping makes it: `node_pools` -> `nodePools`."""
+    head, *rest = snake.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One field in its place. `mask` and `impact` are the ones in force; `children` and `names` are for messages.
+
+    `names` maps every accepted spelling (snake_case and camelCase) to the child, so reading needs no case conversion.
+    """
+
+    row: Field
+    path: str
+    mask: str
+    impact: Impact
+    children: dict[str, Node] = field(default_factory=dict)
+    names: dict[str, Node] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+    @property
+    def kind(self) -> Kind:
+        return self.row.kind
+
+    @property
+    def many(self) -> Many:
+        return self.row.many
+
+
+def _compile() -> Node:
+    root = Node(Field("", Kind.MESSAGE, "S2", "ModelDevelopmentCluster"), "", "", Impact.IN_PLACE)
+    by_path = {"": root}
+    for row in FIELDS:
+        parent = by_path[row.path.removesuffix("[]").rpartition(".")[0]]
+        node = Node(row, row.path, row.mask or parent.mask, parent.impact if row.impact is None else row.impact)
+        by_path[row.path] = node
+        parent.children[row.name] = node
+        parent.names[row.name] = parent.names[camel(row.name)] = node
+    return root
+
+
+ROOT = _compile()
+MASK_PATHS = frozenset(row.mask for row in FIELDS if row.mask)

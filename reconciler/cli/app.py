@@ -1,0 +1,96 @@
+"""The command line: commands are registered here, errors become messages and exit codes here, and nowhere else.
+
+Exit codes (contract section 2): 0 done; 1 an error; 2 differences; 64 usage; 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from reconciler.cli import apply, clusters, drift, emulator, operations, plan, schema, validate
+from reconciler.cli.options import Endpoint, Global
+from reconciler.errors import InterruptedRun, ReconcilerError, UsageError
+
+EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 64, 130
+
+app = typer.Typer(
+    name="reconciler",
+    help="Keep training clusters as their files in git say: plan, apply, drift.",
+    no_args_is_help=True,
+    rich_markup_mode=None,  # rich costs more than all the rest of --help
+    pretty_exceptions_enable=False,  # tracebacks with locals could show tokens
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for group in (validate, plan, apply, drift, clusters, operations, emulator, schema):
+    group.register(app)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - a typer callback is called so
+    if wanted:
+        from reconciler import __version__
+
+        typer.echo(f"reconciler {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    endpoint: Endpoint = None,
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Say each request on standard error."),
+    version: bool = typer.Option(  # noqa: ARG001, FBT001 - handled by its callback
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
+) -> None:
+    context.obj = Global(endpoint=endpoint, verbose=verbose)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return the exit code. Every expected failure is said in one place, in the asked format."""
+    try:
+        return int(app(list(arguments), standalone_mode=False) or 0)
+    except TyperException as error:
+        # The library gives usage errors 2, which must never read as "differences".
+        code = EXIT_USAGE if getattr(error, "exit_code", 1) == 2 else EXIT_ERROR
+        return _fail(arguments, UsageError(error.format_message(), hint=_help_hint(error)), code)
+    except UsageError as error:
+        return _fail(arguments, error, EXIT_USAGE)
+    except (InterruptedRun, KeyboardInterrupt, typer.Abort) as error:
+        known = error if isinstance(error, InterruptedRun) else InterruptedRun("interrupted")
+        return _fail(arguments, known, EXIT_INTERRUPTED)
+    except ReconcilerError as error:
+        return _fail(arguments, error, EXIT_ERROR)
+    except BrokenPipeError:
+        # The reader of our output has left (`| head`): nobody is there to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_ERROR
+    except OSError as error:
+        return _fail(arguments, ReconcilerError(f"{error.filename or 'output'}: {error.strerror}"), EXIT_ERROR)
+
+
+def _help_hint(error: TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"see '{context.command_path} --help'" if context else "see 'reconciler --help'"
+
+
+def _fail(arguments: Sequence[str], error: ReconcilerError, code: int) -> int:
+    from reconciler.views.safe import safe
+
+    if _wants_json(arguments):
+        told = {"error": {"code": error.code, "message": error.summary, "hint": error.hint}}
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+    hint = f"\n  {safe(error.hint)}" if error.hint else ""
+    typer.echo(f"error: {safe(error.summary)}{hint}", err=True)
+    return code
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether --format json was asked for; also when the arguments couldn't be parsed."""
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(one == "--format=json" or (one == "--format" and two == "json") for one, two in pairs)

@@ -1,0 +1,96 @@
+"""`apply` and `delete`: the commands that write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from reconciler.cli.options import (
+    Approve,
+    Cluster,
+    Endpoint,
+    Impersonate,
+    Mode,
+    Only,
+    Paths,
+    Report,
+    ReportFormat,
+    Timeout,
+    UpdateMode,
+)
+
+AllowDelete = Annotated[bool, typer.Option("--allow-delete", help="Let clusters be deleted whose files say so.")]
+AllowReplace = Annotated[bool, typer.Option("--allow-replace", help="Let clusters be deleted and created anew.")]
+Parallelism = Annotated[int, typer.Option("--parallelism", min=1, metavar="N", help="Clusters changed at a time.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("apply")(apply)
+    app.command("delete")(delete)
+
+
+def apply(
+    context: typer.Context,
+    paths: Paths = None,
+    only: Only = None,
+    plan_file: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        typer.Option("--plan", metavar="FILE", help="Apply just this plan; refuse if anything has changed since."),
+    ] = None,
+    auto_approve: Approve = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Start the operations and leave.")] = False,
+    timeout: Timeout = None,
+    parallelism: Parallelism = 8,
+    update_mode: Mode = UpdateMode.USER_AND_SERVICE,
+    allow_delete: AllowDelete = False,
+    allow_replace: AllowReplace = False,
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """Make the clusters as their files say, wait, and prove by a fresh look that nothing is left to change."""
+    from reconciler.cli import applying
+    from reconciler.cli.files import load_files
+    from reconciler.cli.session import connect
+    from reconciler.engine.applier import Policy
+
+    loaded = load_files(paths, only)
+    run = applying.Run(
+        policy=Policy(parallelism, allow_delete=allow_delete, allow_replace=allow_replace),
+        update_mode=update_mode.value,
+        no_wait=no_wait,
+        auto_approve=auto_approve,
+        as_json=format is ReportFormat.JSON,
+    )
+    with connect(context, endpoint, impersonate, timeout) as cloud:
+        raise typer.Exit(applying.apply_files(cloud, loaded, run, plan_file))
+
+
+def delete(
+    context: typer.Context,
+    cluster: Cluster,
+    auto_approve: Approve = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Start the operation and leave.")] = False,
+    timeout: Timeout = None,
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """Delete one cluster. Asks for its id to be typed; lifecycle.prevent_destroy in its file blocks it."""
+    from reconciler.cli import applying
+    from reconciler.cli.files import resolve
+    from reconciler.cli.session import connect
+    from reconciler.engine.applier import Policy
+
+    run = applying.Run(
+        policy=Policy(1, allow_delete=True),
+        update_mode=UpdateMode.USER_AND_SERVICE.value,
+        no_wait=no_wait,
+        auto_approve=auto_approve,
+        as_json=format is ReportFormat.JSON,
+    )
+    name = resolve(cluster)
+    with connect(context, endpoint, impersonate, timeout) as cloud:
+        raise typer.Exit(applying.delete_one(cloud, name, run))

@@ -1,0 +1,203 @@
+"""What `apply` and `delete` share: plan, show, ask, run under signals, report."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from reconciler.cli.files import DEFAULT_PATHS, load_files, refused
+from reconciler.cli.output import colour, colour_on_stderr, say, show
+from reconciler.cli.plan import now
+from reconciler.engine import settle
+from reconciler.engine.applier import Applier, Policy
+from reconciler.engine.approval import not_allowed, stale
+from reconciler.engine.execute import StaleError, Tools
+from reconciler.engine.interrupt import Interrupt
+from reconciler.engine.planner import make_plan
+from reconciler.engine.results import ApplyReport, Status
+from reconciler.errors import InputError, InterruptedRun, ReconcilerError
+from reconciler.plan.model import Action, Plan
+from reconciler.spec.model import Desired, Lifecycle
+from reconciler.spec.names import ClusterName
+from reconciler.views.text import plan_text
+
+if TYPE_CHECKING:
+    from reconciler.cli.session import Cloud
+    from reconciler.spec.loader import Loaded
+
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the command line asked for."""
+
+    policy: Policy
+    update_mode: str
+    no_wait: bool
+    auto_approve: bool
+    as_json: bool
+
+
+def apply_files(cloud: Cloud, loaded: Loaded, run: Run, plan_file: Path | None) -> int:
+    """`apply`: the exit code."""
+    from reconciler.views.findings import findings_text
+
+    if loaded.findings:
+        say(findings_text(loaded.findings))
+    interrupt = Interrupt()
+    with interrupt.on_signals():
+        tools = _tools(cloud, run, interrupt)
+        wanted = {str(desired.name): desired for desired in loaded.clusters}
+        if plan_file:
+            plan = _reviewed(plan_file, wanted, tools, run)
+        else:
+            plan = _plan(tools, list(wanted.values()), run, loaded)
+        return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
+
+
+def delete_one(cloud: Cloud, name: ClusterName, run: Run) -> int:
+    """`delete`: the exit code."""
+    interrupt = Interrupt()
+    with interrupt.on_signals():
+        tools = _tools(cloud, run, interrupt)
+        desired = Desired(name, "", replace_state(_lifecycle_of(name)), {})
+        plan = _plan(tools, [desired], run, None)
+        if plan.clusters and plan.clusters[0].action is Action.NO_OP:
+            raise InputError(f"there is no cluster {name}")
+        return _carry_out(plan, {str(name): desired}, tools, run, interrupt, _approve_delete)
+
+
+def replace_state(lifecycle: Lifecycle) -> Lifecycle:
+    """The same treatment of a cluster, wanted absent."""
+    return lifecycle.model_copy(update={"state": "absent"})
+
+
+def _lifecycle_of(name: ClusterName) -> Lifecycle:
+    """From the cluster's file; a cluster that no file describes isn't protected by one."""
+    if not DEFAULT_PATHS[0].exists():
+        return Lifecycle(prevent_destroy=False)
+    loaded = load_files(None, None)
+    if any(each.name in (name, None) for each in loaded.refused):
+        raise InputError(f"a file that may describe {name} can't be used", hint="see 'reconciler validate'")
+    described = (desired.lifecycle for desired in loaded.clusters if desired.name == name)
+    return next(described, Lifecycle(prevent_destroy=False))
+
+
+def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
+    from reconciler.engine.waiter import Waiter
+
+    timeout = cloud.settings.operation_timeout
+    waits = settle.Waits(interrupt.sleep, time.monotonic, random.random, timeout)
+    waiter = Waiter(cloud.operations, timeout=timeout, sleep=interrupt.sleep)
+    return Tools(cloud.clusters, waiter.wait, waits, run.update_mode, no_wait=run.no_wait)
+
+
+def _plan(tools: Tools, wanted: list[Desired], run: Run, loaded: Loaded | None) -> Plan:
+    def until_idle(name: ClusterName) -> settle.Answer | None:
+        return settle.until_idle(tools.clusters, name, tools.waits, lambda text: say(f"{name}: waiting: {text}"))
+
+    return make_plan(
+        tools.clusters,
+        wanted,
+        created_at=now(),
+        errors=refused(loaded) if loaded else (),
+        update_mode=run.update_mode,
+        until_idle=until_idle,
+    )
+
+
+def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools, run: Run) -> Plan:
+    """The plan of a file, made again from what is now. Raises StaleError, nothing sent, if it would come out otherwise."""
+    from reconciler.views.plan_file import read_plan
+
+    approved = read_plan(_read(plan_file))
+    named = [wanted[plan.cluster] for plan in approved.clusters if plan.cluster in wanted]
+    fresh = make_plan(tools.clusters, named, created_at=now(), update_mode=run.update_mode)
+    if fresh.errors:
+        raise ReconcilerError(fresh.errors[0].message, code=fresh.errors[0].code)
+    if moved := stale(approved, fresh):
+        told = "; ".join(f"{cluster}: {what}" for cluster, what in sorted(moved.items()))
+        raise StaleError(f"{plan_file} is stale, nothing was sent: {told}", hint="plan again, and review it")
+    return fresh
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no plan file: it isn't UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+Approve = Callable[[Plan], None]
+
+
+def _carry_out(
+    plan: Plan, wanted: dict[str, Desired], tools: Tools, run: Run, interrupt: Interrupt, approve: Approve
+) -> int:
+    from reconciler.cli.watching import observer
+    from reconciler.views.json import apply_json
+    from reconciler.views.outcome import apply_text
+
+    if interrupt:
+        raise InterruptedRun("interrupted; nothing was sent")
+    plan = with_script_errors(plan, wanted)
+    say(plan_text(plan, colour=colour_on_stderr()))
+    if plan.has_changes and not run.auto_approve and _has_work(plan, run.policy):
+        approve(plan)
+    with observer() as watching:
+        applier = Applier(tools, run.policy, watching)
+        report = _under(interrupt, applier, plan, wanted)
+    show(apply_json(report) if run.as_json else apply_text(report, colour=colour()))
+    return EXIT_INTERRUPTED if report.interrupted else _exit_code(report, no_wait=run.no_wait)
+
+
+def _under(interrupt: Interrupt, applier: Applier, plan: Plan, wanted: dict[str, Desired]) -> ApplyReport:
+    """The report; after an interruption that outlasts its grace, one made of what is known by then."""
+    reports: list[ApplyReport] = []
+    ended = interrupt.watch(lambda: reports.append(applier.apply(plan, wanted)))
+    if ended:
+        return replace(reports[0], interrupted=bool(interrupt))
+    return applier.unfinished(plan)
+
+
+def _exit_code(report: ApplyReport, *, no_wait: bool) -> int:
+    fine = {Status.APPLIED, Status.NO_OP, Status.SKIPPED} | ({Status.PENDING} if no_wait else set())
+    return 0 if not report.errors and all(result.status in fine for result in report.results) else 1
+
+
+def _has_work(plan: Plan, policy: Policy) -> bool:
+    return any(
+        cluster.action is not Action.NO_OP
+        and not cluster.blockers
+        and not not_allowed(cluster, allow_delete=policy.allow_delete, allow_replace=policy.allow_replace)
+        for cluster in plan.clusters
+    )
+
+
+def _approve_plan(plan: Plan) -> None:
+    _ask("Apply this plan? Only 'yes' is taken: ", "yes")
+
+
+def _approve_delete(plan: Plan) -> None:
+    cluster_id = plan.clusters[0].cluster.rpartition("/")[2]
+    _ask(f"This deletes the cluster and all that runs on it. Type its id, {cluster_id}: ", cluster_id)
+
+
+def _ask(question: str, wanted: str) -> None:
+    """Raises InputError unless a person at a terminal gives the wanted answer."""
+    if not sys.stdin.isatty():
+        raise InputError("nobody is there to approve; nothing was sent", hint="say --auto-approve")
+    typer.echo(question, err=True, nl=False)
+    answer = sys.stdin.readline().strip()
+    if answer != wanted:
+        raise InputError("not approved; nothing was sent")

@@ -1,0 +1,140 @@
+"""`list`, `get`, `status` and `import`: what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Optional
+
+import typer
+
+from reconciler.cli.options import Cluster, Endpoint, Impersonate, Report, ReportFormat
+from reconciler.errors import InputError
+
+Place = Annotated[
+    str, typer.Argument(metavar="[PROJECT/LOCATION]", help="Where. Default: everywhere the files have clusters.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("list")(list_clusters)
+    app.command("get")(get)
+    app.command("status")(status)
+    app.command("import")(import_)
+
+
+def list_clusters(
+    context: typer.Context,
+    place: Place = "",
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """The clusters that are there."""
+    from reconciler.cli.output import show
+    from reconciler.cli.session import connect
+    from reconciler.views.inventory import clusters_text
+    from reconciler.views.json import clusters_json
+
+    with connect(context, endpoint, impersonate) as cloud:
+        found = [each for project, location in places(place) for each in cloud.clusters.list(project, location)]
+    show(clusters_json(found) if format is ReportFormat.JSON else clusters_text(found))
+
+
+def get(
+    context: typer.Context,
+    cluster: Cluster,
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """One cluster, as the service answers it."""
+    from reconciler.cli.output import show
+    from reconciler.views.inventory import resource_text
+    from reconciler.views.json import resource_json
+
+    found = _get(context, cluster, endpoint, impersonate)
+    show(resource_json(found) if format is ReportFormat.JSON else resource_text(found))
+
+
+def status(
+    context: typer.Context,
+    cluster: Cluster,
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """One cluster's state, nodes by pool, and recent events."""
+    from reconciler.cli.output import colour, show
+    from reconciler.views.inventory import status_document, status_text
+    from reconciler.views.json import resource_json
+
+    found = _get(context, cluster, endpoint, impersonate)
+    show(resource_json(status_document(found)) if format is ReportFormat.JSON else status_text(found, colour=colour()))
+
+
+def import_(
+    context: typer.Context,
+    cluster: Cluster,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        typer.Option("--out", metavar="FILE", help="Write the file here. Default: standard output."),
+    ] = None,
+    extract_scripts: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--extract-scripts", metavar="DIR", help="Write scripts to files in this folder."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """A live cluster as a cluster file; planning it right after gives no change. Sends nothing but one read."""
+    import os
+
+    from reconciler.cli.files import resolve
+    from reconciler.cli.output import say, show, write_file
+    from reconciler.engine.importing import import_cluster
+
+    folder = (out.parent if out else Path.cwd()).resolve()
+    scripts = PurePosixPath(os.path.relpath(extract_scripts.resolve(), folder)) if extract_scripts else None
+    answer = _get(context, cluster, endpoint, impersonate)
+    imported = import_cluster(resolve(cluster), answer, scripts=scripts)
+    targets = {folder / path: text for path, text in imported.scripts.items()}
+    if out:
+        targets[out] = imported.text
+    taken = [str(path) for path in targets if path.exists()]
+    if taken and not force:
+        raise InputError(f"already there: {', '.join(taken)}", hint="nothing was written; say --force to overwrite")
+    for path, text in targets.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, text)
+        say(f"wrote {os.path.relpath(path)}")
+    if not out:
+        show(imported.text)
+
+
+def _get(context: typer.Context, cluster: str, endpoint: str | None, impersonate: str | None) -> dict[str, object]:
+    from reconciler.cli.files import resolve
+    from reconciler.cli.session import connect
+
+    name = resolve(cluster)
+    with connect(context, endpoint, impersonate) as cloud:
+        found = cloud.clusters.get(name)
+    if found is None:
+        raise InputError(f"there is no cluster {name}", hint="see 'reconciler list'")
+    return found
+
+
+def places(place: str) -> list[tuple[str, str]]:
+    """The (project, location) pairs that are meant. Raises InputError."""
+    from reconciler.cli.files import DEFAULT_PATHS, load_files
+
+    if place:
+        parts = place.removeprefix("projects/").replace("/locations/", "/").split("/")
+        if len(parts) != 2 or not all(parts):
+            raise InputError(f"{place} isn't PROJECT/LOCATION")
+        return [(parts[0], parts[1])]
+    if not DEFAULT_PATHS[0].exists():
+        raise InputError("there is no clusters.d here to tell where to look", hint="say PROJECT/LOCATION")
+    loaded = load_files(None, None)
+    names = [desired.name for desired in loaded.clusters] + [each.name for each in loaded.refused if each.name]
+    return sorted({(name.project, name.location) for name in names})

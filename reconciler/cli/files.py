@@ -1,0 +1,53 @@
+"""Cluster files for commands: loading them, choosing among them, saying what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reconciler.errors import InputError, UsageError
+from reconciler.plan.model import PlanError
+from reconciler.spec.loader import Loaded, load
+from reconciler.spec.names import ClusterName
+
+DEFAULT_PATHS = (Path("clusters.d"),)
+
+
+def load_files(paths: Sequence[Path] | None, only: Sequence[str] | None) -> Loaded:
+    """The clusters of the files, checked by every rule. Findings are in the result; nothing is raised for them.
+
+    Raises UsageError where `--cluster` fits no cluster.
+    """
+    from reconciler.spec import rules
+
+    loaded = load(paths or DEFAULT_PATHS, cwd=Path.cwd(), checks=(rules.check,))
+    if not only:
+        return loaded
+    chosen = loaded.select(only)
+    if not chosen.clusters and not chosen.refused:
+        known = ", ".join(desired.name.cluster_id for desired in loaded.clusters) or "none"
+        raise UsageError(f"--cluster {' '.join(only)} fits no cluster of the files", hint=f"known: {known}")
+    return chosen
+
+
+def refused(loaded: Loaded) -> list[PlanError]:
+    """The files and clusters that can't be used, as errors that stand in the plan beside the others."""
+    return [
+        PlanError(source=each.source, code="invalid_input", message=each.message, cluster=str(each.name or ""))
+        for each in loaded.refused
+    ]
+
+
+def resolve(cluster: str) -> ClusterName:
+    """The name that a CLUSTER argument means. Raises InputError where it is none that is known."""
+    if name := ClusterName.parse(cluster):
+        return name
+    loaded = load(DEFAULT_PATHS, cwd=Path.cwd()) if DEFAULT_PATHS[0].exists() else None
+    named = [desired.name for desired in loaded.clusters if desired.name.cluster_id == cluster] if loaded else []
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise InputError(
+            f"{cluster} is in several places: {', '.join(map(str, named))}", hint="say PROJECT/LOCATION/ID"
+        )
+    raise InputError(f"no file in {DEFAULT_PATHS[0]} describes a cluster {cluster}", hint="say PROJECT/LOCATION/ID")

@@ -1,0 +1,96 @@
+"""`operations`: an interrupted wait is taken up again."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from reconciler.cli.options import Endpoint, Impersonate, Report, ReportFormat, Timeout
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The operation's full name, as apply printed it.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Long-running operations: list, get, wait.", no_args_is_help=True, rich_markup_mode=None)
+    group.command("list")(list_operations)
+    group.command("get")(get)
+    group.command("wait")(wait)
+    app.add_typer(group, name="operations")
+
+
+def list_operations(
+    context: typer.Context,
+    place: Annotated[
+        str, typer.Argument(metavar="[PROJECT/LOCATION]", help="Where. Default: everywhere the files have clusters.")
+    ] = "",
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """The operations of a project and location, newest first as the service lists them."""
+    from reconciler.cli.clusters import places
+    from reconciler.cli.output import show
+    from reconciler.cli.session import connect
+    from reconciler.views.inventory import operations_text
+    from reconciler.views.json import operations_json
+
+    with connect(context, endpoint, impersonate) as cloud:
+        found = [each for project, location in places(place) for each in cloud.operations.list(project, location)]
+    show(operations_json(found) if format is ReportFormat.JSON else operations_text(found))
+
+
+def get(
+    context: typer.Context,
+    name: Name,
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """One operation, as the service answers it."""
+    from reconciler.cli.output import show
+    from reconciler.cli.session import connect
+    from reconciler.views.inventory import resource_text
+    from reconciler.views.json import resource_json
+
+    with connect(context, endpoint, impersonate) as cloud:
+        found = cloud.operations.get(name)
+    show(resource_json(found) if format is ReportFormat.JSON else resource_text(found))
+
+
+def wait(
+    context: typer.Context,
+    name: Name,
+    timeout: Timeout = None,
+    format: Report = ReportFormat.TEXT,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """Wait for an operation. Exits 0 when it succeeded, 1 when it failed or goes on after --timeout."""
+    from reconciler.cli.output import say, show
+    from reconciler.cli.session import connect
+    from reconciler.engine.interrupt import Interrupt
+    from reconciler.engine.waiter import Failed, Pending, Succeeded, Waiter
+    from reconciler.errors import InterruptedRun, OperationError, PendingError
+    from reconciler.views.inventory import resource_text
+    from reconciler.views.json import resource_json
+
+    interrupt = Interrupt()
+    begin = time.monotonic()
+    resume = f"reconciler operations wait {name}"
+    with connect(context, endpoint, impersonate, timeout) as cloud, interrupt.on_signals():
+        waiter = Waiter(cloud.operations, timeout=cloud.settings.operation_timeout, sleep=interrupt.sleep)
+        outcome = waiter.wait(name, lambda text: say(f"[{time.monotonic() - begin:.0f} s] {text}"))
+        if interrupt:
+            raise InterruptedRun(f"{name} goes on", hint=resume)
+        match outcome:
+            case Failed():
+                raise OperationError(f"{name}: {outcome.code}: {outcome.message}", operation=name)
+            case Pending():
+                raise PendingError(f"{name}: {outcome.reason}", operation=name, hint=resume)
+            case Succeeded():
+                found = cloud.operations.get(name)
+            case _:
+                raise OperationError(f"{name} doesn't exist any more", operation=name, hint="look at the cluster")
+    show(resource_json(found) if format is ReportFormat.JSON else resource_text(found))

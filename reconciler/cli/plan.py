@@ -1,0 +1,73 @@
+"""`plan`: what apply would do, and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from reconciler.plan.model import Plan
+from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Mode, Only, Paths, PlanFormat, UpdateMode
+
+EXIT_DIFFERENCES = 2
+
+
+def register(app: typer.Typer) -> None:
+    app.command("plan")(plan)
+
+
+def plan(
+    context: typer.Context,
+    paths: Paths = None,
+    only: Only = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        typer.Option("--out", metavar="FILE", help="Also write the plan as JSON, for apply --plan."),
+    ] = None,
+    format: AsPlan = PlanFormat.TEXT,
+    detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 2 when there are changes.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Markdown: don't shorten to 65,000 characters.")] = False,
+    update_mode: Mode = UpdateMode.USER_AND_SERVICE,
+    endpoint: Endpoint = None,
+    impersonate: Impersonate = None,
+) -> None:
+    """What apply would do, and why. Sends nothing but reads.
+
+    Exits 1 when a file can't be used, a cluster can't be read, or a blocker stands against a change.
+    """
+    from reconciler.cli.files import load_files, refused
+    from reconciler.cli.output import colour, say, show, write_file
+    from reconciler.cli.session import connect
+    from reconciler.engine.planner import make_plan
+    from reconciler.views import for_plan
+    from reconciler.views.findings import findings_text
+    from reconciler.views.json import plan_json
+
+    loaded = load_files(paths, only)
+    if loaded.findings:
+        say(findings_text(loaded.findings))
+    with connect(context, endpoint, impersonate) as cloud:
+        made = make_plan(
+            cloud.clusters,
+            loaded.clusters,
+            created_at=now(),
+            errors=refused(loaded),
+            update_mode=update_mode.value,
+        )
+    if out:
+        write_file(out, plan_json(made))
+    show(for_plan(format.value, colour=colour(), full=full)(made))
+    raise typer.Exit(_exit_code(made, detailed=detailed_exitcode))
+
+
+def now() -> str:
+    """The time for people and plan files, UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _exit_code(made: Plan, *, detailed: bool) -> int:
+    if made.errors or made.is_blocked:
+        return 1
+    return EXIT_DIFFERENCES if detailed and made.has_changes else 0

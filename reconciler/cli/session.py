@@ -1,0 +1,77 @@
+"""The connection of one command: settings from options and environment, and the embedded emulator where it is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from reconciler.cli.options import Global
+from reconciler.errors import UsageError
+
+if TYPE_CHECKING:
+    from reconciler.cloud.clusters import Clusters
+    from reconciler.cloud.operations import Operations
+    from reconciler.cloud.settings import Settings
+    from reconciler.cloud.transport import Transport
+
+EMULATOR = "emulator"
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """What a command talks to."""
+
+    settings: Settings
+    transport: Transport
+    clusters: Clusters
+    operations: Operations
+
+
+@contextmanager
+def connect(
+    context: typer.Context, endpoint: str | None, impersonate: str | None = None, timeout: str | None = None
+) -> Iterator[Cloud]:
+    """The connection that options and environment ask for. Raises UsageError where they make no sense."""
+    from reconciler.cloud.settings import Settings, seconds
+
+    given: Global = context.obj
+    settings = Settings.from_environ(os.environ)
+    if chosen := endpoint or given.endpoint:
+        settings = replace(settings, endpoint=chosen)
+    if impersonate:
+        settings = replace(settings, impersonate_service_account=impersonate)
+    if timeout:
+        try:
+            settings = replace(settings, operation_timeout=seconds(timeout))
+        except ValueError as error:
+            raise UsageError(f"--timeout: {error}") from None
+    with _emulated(settings) as reachable:
+        yield _cloud(reachable, verbose=given.verbose)
+
+
+@contextmanager
+def _emulated(settings: Settings) -> Iterator[Settings]:
+    if settings.endpoint != EMULATOR:
+        yield settings
+        return
+    from reconciler.emulator.server import Emulator, EmulatorConfig
+
+    with Emulator(EmulatorConfig()) as emulator:
+        yield replace(settings, endpoint=emulator.url)
+
+
+def _cloud(settings: Settings, *, verbose: bool) -> Cloud:
+    from reconciler.cloud.clusters import Clusters
+    from reconciler.cloud.operations import Operations
+    from reconciler.cloud.transport import Transport
+
+    def say(line: str) -> None:
+        typer.echo(line, err=True)
+
+    transport = Transport(settings, on_retry=say, debug=say if verbose else None)
+    return Cloud(settings, transport, Clusters(transport), Operations(transport))

@@ -1,0 +1,67 @@
+"""What came back: an answer, or why there is none; and the JSON object that a good answer must be."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from reconciler.cloud.text import snippet
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, whole. The names of `headers` are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class WireError(Exception):
+    """No answer. `sent`: whether the service may have seen the request. `permanent`: repeating can't help."""
+
+    def __init__(self, message: str, *, sent: bool, permanent: bool = False) -> None:
+        super().__init__(message)
+        self.sent = sent
+        self.permanent = permanent
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The JSON object in an answer. Raises ValueError with a phrase that follows "answered"."""
+    try:
+        text = str(body, "utf-8-sig")
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise ValueError(f"something that is no JSON ({snippet(body)})") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"{kind_of(value)} where an object was expected")
+    if _SURROGATE.search(text):
+        # Half a character can't be written to any file or terminal.
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        return dict(json.loads(whole))
+    return value
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, for messages."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+    return "an object"
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,170 @@
+"""Applying a plan: many clusters at once, each on its own, none held up by another's failure."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from reconciler.engine.approval import not_allowed
+from reconciler.engine.execute import Execution, Tools
+from reconciler.engine.results import ApplyReport, ErrorInfo, Result, Status
+from reconciler.errors import InterruptedRun, PendingError, ReconcilerError
+from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan, PlanError
+from reconciler.spec.model import Desired
+
+
+class Observer:
+    """What an apply reports while it runs. The methods are called from several threads; these do nothing."""
+
+    def started(self, plan: ClusterPlan) -> None: ...
+
+    def progress(self, plan: ClusterPlan, message: str, operation: str) -> None: ...
+
+    def finished(self, plan: ClusterPlan, result: Result) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the command line allows. `parallelism` is the number of clusters that change at the same time."""
+
+    parallelism: int = 8
+    allow_delete: bool = False
+    allow_replace: bool = False
+
+
+class Applier:
+    """Applies approved plans. Interrupting is done through the tools' waits: then every cluster ends as pending."""
+
+    def __init__(self, tools: Tools, policy: Policy, observer: Observer) -> None:
+        self._tools = tools
+        self._policy = policy
+        self._observer = observer
+        self._running: dict[str, Execution] = {}
+        self._results: dict[str, Result] = {}
+
+    @property
+    def operations(self) -> dict[str, str]:
+        """Cluster -> the operation that runs on it now, for whoever has to leave before they end."""
+        return {name: run.operation for name, run in list(self._running.items()) if run.operation}
+
+    def unfinished(self, plan: Plan) -> ApplyReport:
+        """The report for whoever has to leave now: what has ended is told, the rest is pending."""
+        running = self.operations
+        left = (
+            Result(
+                c.cluster,
+                c.action,
+                Status.PENDING if c.cluster in running else Status.SKIPPED,
+                source=c.source,
+                operation=running.get(c.cluster),
+                reason="interrupted",
+            )
+            for c in plan.clusters
+            if c.cluster not in self._results
+        )
+        results = {result.cluster: result for result in (*left, *self._results.values())}
+        return ApplyReport(tuple(results[name] for name in sorted(results)), plan.errors, plan.created_at, interrupted=True)
+
+    def apply(self, plan: Plan, desired: Mapping[str, Desired]) -> ApplyReport:
+        """Make every change of the plan that nothing speaks against. `desired` maps full names to what files want."""
+        results = self._results
+        todo: list[ClusterPlan] = []
+        for cluster in plan.clusters:
+            if fate := self._without_work(cluster):
+                results[cluster.cluster] = fate
+            else:
+                todo.append(cluster)
+        self._run(todo, desired)
+        results.update((error.cluster, _not_planned(error)) for error in plan.errors if error.cluster)
+        return ApplyReport(
+            results=tuple(results[name] for name in sorted(results)),
+            errors=tuple(error for error in plan.errors if not error.cluster),
+            started_at=plan.created_at,
+        )
+
+    def _without_work(self, plan: ClusterPlan) -> Result | None:
+        blockers = list(plan.blockers)
+        if refusal := not_allowed(
+            plan, allow_delete=self._policy.allow_delete, allow_replace=self._policy.allow_replace
+        ):
+            blockers.append(refusal)
+        if blockers:
+            return Result(plan.cluster, plan.action, Status.BLOCKED, source=plan.source, error=_blocked(blockers))
+        if plan.action is Action.NO_OP:
+            return Result(plan.cluster, plan.action, Status.NO_OP, source=plan.source, converged=True)
+        return None
+
+    def _run(self, todo: list[ClusterPlan], desired: Mapping[str, Desired]) -> None:
+        queue = iter(todo)
+        lock = threading.Lock()
+
+        def work() -> None:
+            while True:
+                with lock:
+                    plan = next(queue, None)
+                if plan is None:
+                    return
+                self._results[plan.cluster] = self._one(plan, desired[plan.cluster])
+
+        _in_daemon_threads(work, min(self._policy.parallelism, len(todo)))
+
+    def _one(self, plan: ClusterPlan, desired: Desired) -> Result:
+        run = Execution(self._tools, desired, plan, lambda text, op: self._observer.progress(plan, text, op))
+        self._running[plan.cluster] = run
+        self._observer.started(plan)
+        begin = self._tools.waits.clock()
+        status, operation, error = self._fate(run)
+        del self._running[plan.cluster]
+        result = Result(
+            plan.cluster,
+            plan.action,
+            status,
+            source=plan.source,
+            operation=operation or None,
+            converged=status is Status.APPLIED,
+            error=error,
+            seconds=round(self._tools.waits.clock() - begin, 1),
+        )
+        self._observer.finished(plan, result)
+        return result
+
+    def _fate(self, run: Execution) -> tuple[Status, str, ErrorInfo | None]:
+        try:
+            run.run()
+        except InterruptedRun as stop:
+            return Status.SKIPPED, run.operation, ErrorInfo.of(stop)
+        except PendingError as pending:
+            return Status.PENDING, pending.operation or run.operation, ErrorInfo.of(pending)
+        except ReconcilerError as error:
+            return Status.FAILED, run.operation, ErrorInfo.of(error)
+        return Status.APPLIED, run.operation, None
+
+
+def _in_daemon_threads(work: Callable[[], None], count: int) -> None:
+    """Daemon threads: a run that is told to leave must be able to, with requests still under way."""
+    escaped: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - a bug in a thread is raised where it can be seen, below
+            escaped.append(error)
+
+    threads = [threading.Thread(target=guarded, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if escaped:
+        raise escaped[0]
+
+
+def _blocked(blockers: Iterable[Blocker]) -> ErrorInfo:
+    found = list(blockers)
+    return ErrorInfo(found[0].code, "; ".join(blocker.message for blocker in found))
+
+
+def _not_planned(error: PlanError) -> Result:
+    info = ErrorInfo(error.code, error.message)
+    return Result(error.cluster, Action.NO_OP, Status.FAILED, source=error.source, error=info)

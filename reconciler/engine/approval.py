@@ -1,0 +1,50 @@
+"""What was approved, and whether it still holds: the stale checks around apply (contract section 3)."""
+
+from __future__ import annotations
+
+from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan
+
+
+def is_same(approved: ClusterPlan, fresh: ClusterPlan) -> bool:
+    """Whether what would be done now is what was approved. Bodies aren't compared: what they carry over may move."""
+    return _essence(approved) == _essence(fresh)
+
+
+def _essence(plan: ClusterPlan) -> tuple[object, ...]:
+    changes = tuple((change.path, change.before, change.after, change.mask, change.impact) for change in plan.changes)
+    return plan.cluster, plan.action, changes, plan.live_fingerprint, plan.desired_fingerprint
+
+
+def difference(approved: ClusterPlan, fresh: ClusterPlan) -> str:
+    """In words, what moved between approval and now."""
+    if approved.desired_fingerprint != fresh.desired_fingerprint:
+        return "its file has changed since the plan was made"
+    if approved.live_fingerprint != fresh.live_fingerprint:
+        was = {change.path for change in approved.changes}
+        now = {change.path for change in fresh.changes}
+        paths = sorted(was ^ now) or sorted(now)
+        shown = ", ".join(paths[:5]) + (", ..." if len(paths) > 5 else "")
+        return "the live cluster has changed since the plan was made" + (f": {shown}" if shown else "")
+    if approved.action is not fresh.action:
+        return f"the action was {approved.action} and is {fresh.action} now"
+    return "the changes are no longer the same"
+
+
+def stale(approved: Plan, fresh: Plan) -> dict[str, str]:
+    """Cluster -> what moved, for every cluster of either plan that isn't as it was approved. Empty: go on."""
+    now = {plan.cluster: plan for plan in fresh.clusters}
+    then = {plan.cluster: plan for plan in approved.clusters}
+    moved = {name: "its file is gone or can't be used any more" for name in then.keys() - now.keys()}
+    for name, plan in then.items():
+        if name in now and not is_same(plan, now[name]):
+            moved[name] = difference(plan, now[name])
+    return moved
+
+
+def not_allowed(plan: ClusterPlan, *, allow_delete: bool, allow_replace: bool) -> Blocker | None:
+    """Deletes and replaces want a word on the command line too, besides what the file says."""
+    if plan.action is Action.DELETE and not allow_delete:
+        return Blocker("delete_not_allowed", "say --allow-delete to let apply delete clusters")
+    if plan.action is Action.REPLACE and not allow_replace:
+        return Blocker("replace_not_allowed", "say --allow-replace to let apply delete and create clusters anew")
+    return None

@@ -1,0 +1,44 @@
+"""Drift: what a plan would undo, and live clusters that no file knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from reconciler.engine.observe import Reads, in_parallel
+from reconciler.engine.planner import make_plan
+from reconciler.engine.results import Drift
+from reconciler.errors import ReconcilerError
+from reconciler.plan.model import PlanError
+from reconciler.spec.model import Desired
+from reconciler.spec.names import ClusterName
+
+
+def find_drift(
+    reads: Reads,
+    clusters: Sequence[Desired],
+    *,
+    created_at: str,
+    errors: Iterable[PlanError] = (),
+    known: Iterable[ClusterName] = (),
+    include_unmanaged: bool = False,
+) -> Drift:
+    """Compare live with the files. `known` names clusters whose files can't be used: they count as managed all the same."""
+    failures = list(errors)
+    managed = {desired.name for desired in clusters} | set(known)
+    unmanaged: list[str] = []
+
+    def look(place: tuple[str, str]) -> None:
+        project, location = place
+        try:
+            for answer in reads.list(project, location):
+                shown = ClusterName.parse(str(answer.get("name", "")))
+                name = ClusterName(project, location, shown.cluster_id) if shown else None
+                if name and name not in managed:
+                    unmanaged.append(str(name))
+        except ReconcilerError as error:
+            failures.append(PlanError(f"projects/{project}/locations/{location}", error.code, str(error)))
+
+    if include_unmanaged:
+        in_parallel(look, sorted({(name.project, name.location) for name in managed}))
+    plan = make_plan(reads, clusters, created_at=created_at, errors=failures)
+    return Drift(plan, tuple(sorted(unmanaged)))

@@ -1,0 +1,100 @@
+"""A live cluster as a cluster file, whose first plan is empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+
+from reconciler.plan.payload import body
+from reconciler.spec.fields import Kind
+from reconciler.spec.names import ClusterName, project_aliases
+from reconciler.spec.reading import read_live
+from reconciler.spec.tree import ROOT, Node
+from reconciler.spec.values import script
+
+_HEAD = """\
+# yaml-language-server: $schema={schema}
+# Taken over from the live cluster. Fields that are left out are wanted empty, but for those that the service fills in.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The file's text, and the texts of the scripts it names, by path relative to the file's folder."""
+
+    text: str
+    scripts: dict[PurePosixPath, str] = field(default_factory=dict)
+
+
+class _Text(str):
+    """A string that is written as a block."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Block style, keys in the order given, long lines left alone."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001 - PyYAML's
+        super().increase_indent(flow, False)
+
+
+_Dumper.add_representer(_Text, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|"))
+
+
+def import_cluster(
+    name: ClusterName, answer: dict[str, Any], *, scripts: PurePosixPath | None = None, schema: str = ""
+) -> Imported:
+    """The cluster file of an answer. `scripts` is the folder for its scripts, relative to the file; None keeps them in it.
+
+    Fields that this version doesn't know aren't written: they are carried over into every payload anyway.
+    """
+    live = read_live(answer)
+    aliases = project_aliases(name, answer.get("name"))
+    extracted: dict[PurePosixPath, str] = {}
+
+    def keep(text: str, path: str) -> Any:
+        text = script(text) + "\n"
+        if scripts is None:
+            return _Text(text)
+        where = scripts / f"{name.cluster_id}-{path}.sh"
+        extracted[where] = text
+        return {"file": str(where)}
+
+    spec = _known(body(live, {}, aliases), ROOT, keep, "")
+    document = {
+        "project": name.project,
+        "location": name.location,
+        "cluster_id": name.cluster_id,
+        "lifecycle": {"prevent_destroy": True},
+        "spec": spec,
+    }
+    text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+    return Imported(_HEAD.format(schema=schema or "cluster.schema.json") + text, extracted)
+
+
+def _known(value: dict[str, Any], node: Node, keep: Any, path: str) -> dict[str, Any]:
+    """The fields of the table, empty ones left out, scripts handed to `keep`."""
+    out: dict[str, Any] = {}
+    for name, child in node.children.items():
+        item = value.get(name)
+        if item in (None, "", [], {}):
+            continue
+        below = f"{path}-{name}".strip("-").replace("_bash_scripts", "").replace("orchestrator_spec-slurm_spec-", "")
+        if child.kind is Kind.SCRIPT:
+            texts = item if isinstance(item, list) else [item]
+            kept = [keep(text, f"{below}-{i}" if isinstance(item, list) else below) for i, text in enumerate(texts)]
+            out[name] = kept if isinstance(item, list) else kept[0]
+        elif child.kind is Kind.MESSAGE and isinstance(item, list):
+            out[name] = [_known(each, child, keep, f"{below}-{each.get(child.row.key, i)}") for i, each in enumerate(item)]
+        elif child.kind is Kind.MESSAGE:
+            out[name] = _known(item, child, keep, below)
+        elif child.kind is Kind.LABELS:
+            if own := {key: text for key, text in item.items() if not key.startswith("goog-")}:
+                out[name] = own
+        else:
+            out[name] = item
+    return out

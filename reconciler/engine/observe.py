@@ -1,0 +1,85 @@
+"""Reading many clusters: requests grow with pages, not with clusters.
+
+Clusters of one project and location are read by LIST pages; by GET where only one or two are asked for, where LIST isn't
+permitted, and where LIST doesn't show a cluster (it speaks of "active" clusters only (S2), so it can't prove absence).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+from reconciler.errors import PermissionDeniedError, ReconcilerError
+from reconciler.spec.names import ClusterName
+
+Answer = dict[str, Any]
+Seen = Callable[[ClusterName, Answer | None], None]
+Failed = Callable[[ClusterName, ReconcilerError], None]
+T = TypeVar("T")
+LIST_FROM = 3  # so many clusters of one location are worth a LIST
+WORKERS = 16
+
+
+class Reads(Protocol):
+    """What is needed of `cloud.clusters.Clusters` to read."""
+
+    def get(self, name: ClusterName) -> Answer | None: ...
+
+    def list(self, project: str, location: str) -> Iterator[Answer]: ...
+
+
+def observe(reads: Reads, names: Iterable[ClusterName], seen: Seen, failed: Failed) -> None:
+    """Read each cluster once and hand it on as it comes, so that no answer need be kept.
+
+    `seen` and `failed` are called from several threads, once per name in all. A location that fails doesn't stop others.
+    """
+    by_place: dict[tuple[str, str], list[ClusterName]] = defaultdict(list)
+    for name in names:
+        by_place[name.project, name.location].append(name)
+    in_parallel(lambda group: _location(reads, group, seen, failed), list(by_place.values()))
+
+
+def _location(reads: Reads, names: list[ClusterName], seen: Seen, failed: Failed) -> None:
+    missing = {name.cluster_id: name for name in names}
+    if len(names) >= LIST_FROM:
+        try:
+            _by_list(reads, missing, seen)
+        except PermissionDeniedError:
+            pass  # GET may be permitted where LIST isn't
+        except ReconcilerError as error:
+            for name in missing.values():
+                failed(name, error)
+            return
+    in_parallel(lambda name: _by_get(reads, name, seen, failed), list(missing.values()))
+
+
+def _by_list(reads: Reads, missing: dict[str, ClusterName], seen: Seen) -> None:
+    """Hand on what the pages show, and take it out of `missing`."""
+    project, location, _ = next(iter(missing.values()))
+    for answer in reads.list(project, location):
+        shown = ClusterName.parse(str(answer.get("name", "")))
+        if shown and (name := missing.pop(shown.cluster_id, None)):
+            seen(name, answer)
+
+
+def _by_get(reads: Reads, name: ClusterName, seen: Seen, failed: Failed) -> None:
+    try:
+        answer = reads.get(name)
+    except ReconcilerError as error:
+        failed(name, error)
+    else:
+        seen(name, answer)
+
+
+def in_parallel(work: Callable[[T], None], items: Sequence[T], workers: int = WORKERS) -> None:
+    """Call `work` for each item, in threads where there is more than one."""
+    if len(items) <= 1:
+        for item in items:
+            work(item)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # 20 ms that one cluster need not pay
+
+    with ThreadPoolExecutor(min(workers, len(items))) as pool:
+        for future in [pool.submit(work, item) for item in items]:
+            future.result()

@@ -1,0 +1,68 @@
+"""Waiting for a cluster to be idle by looking at its state: what is done where no operation is known.
+
+That is so when a cluster was busy before we came, when the answer to a write was lost, and when an operation vanished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from reconciler.engine.observe import Answer, Reads
+from reconciler.errors import PendingError
+from reconciler.plan.status import live_status
+from reconciler.spec.names import ClusterName
+from reconciler.spec.reading import read_live
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often to look: seconds of the first pause, the factor it grows by, and the longest pause."""
+
+    first: float = 1.0
+    factor: float = 1.5
+    longest: float = 30.0
+
+    def pauses(self) -> Iterator[float]:
+        pause = self.first
+        while True:
+            yield pause
+            pause = min(pause * self.factor, self.longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Everything that a wait needs of the world. `sleep` returns True when the run was interrupted meanwhile."""
+
+    sleep: Callable[[float], bool]
+    clock: Callable[[], float]
+    random: Callable[[], float]
+    timeout: float
+    pace: Pace = Pace()
+
+
+def until_idle(reads: Reads, name: ClusterName, waits: Waits, say: Say) -> Answer | None:
+    """The cluster's answer once it is in no busy state; None when it is gone.
+
+    Raises PendingError at the timeout or when interrupted, ApiError and UnavailableError as `get` does.
+    """
+    begin = waits.clock()
+    for pause in waits.pace.pauses():
+        answer = reads.get(name)
+        if answer is None:
+            return None
+        status = live_status(read_live(answer))
+        if not status.is_busy:
+            return answer
+        say(f"{status.state}{': ' + status.detail if status.detail else ''}")
+        if waits.clock() - begin + pause > waits.timeout:
+            raise _pending(name, status.state, f"still {status.state} after {waits.timeout:.0f} s")
+        if waits.sleep(pause * (0.5 + waits.random() / 2)):
+            raise _pending(name, status.state, "interrupted")
+    raise AssertionError("the pauses never end")
+
+
+def _pending(name: ClusterName, state: str, why: str) -> PendingError:
+    return PendingError(f"{name}: {why}; the service goes on ({state})", operation="", hint="run the same command again")

@@ -1,0 +1,92 @@
+"""Rules on the text of scripts: secrets, line ends, and what a prolog or epilog had better not do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reconciler.spec import secrets
+from reconciler.spec.findings import Path, Severity
+from reconciler.spec.rules.rule import SLURM, Hit, Subject, rule
+from reconciler.spec.values import describe
+
+_JOB_SCRIPTS = ("prolog_bash_scripts", "epilog_bash_scripts")
+# Lines that aren't comments, up to the word.
+_BEFORE = r"(?m)^(?![ \t]*#).*?"
+_SLURM_COMMAND = re.compile(
+    _BEFORE + r"(?<![\w.-])(sacct|sacctmgr|salloc|sbatch|scancel|scontrol|sinfo|sprio|squeue|srun|sstat)(?![\w./=-])"
+)
+_KILL_BY_USER = re.compile(
+    _BEFORE + r"(?<![\w.-])((?:pkill|killall)\s[^\n;|&]*?(?:-[uU]|--e?uid|--user)\b|loginctl\s+(?:terminate|kill)-user)"
+)
+
+
+def _scripts(subject: Subject) -> Iterator[tuple[Path, str]]:
+    for path, pool in subject.pools:
+        if text := pool.get("startup_script"):
+            yield (*path, "startup_script"), text
+    yield from _job_scripts(subject)
+
+
+def _job_scripts(subject: Subject) -> Iterator[tuple[Path, str]]:
+    for field in _JOB_SCRIPTS:
+        for index, text in enumerate(subject.slurm.get(field, ())):
+            yield (*SLURM, field, index), text
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+@rule("secret-in-script", "A script holds what looks like a secret.", source="-", severity=Severity.WARNING)
+def secret_in_script(subject: Subject) -> Iterator[Hit]:
+    for path, text in _scripts(subject):
+        for span in secrets.find(text):
+            yield Hit(
+                path,
+                f"line {_line(text, span.start)} of the script holds what looks like {span.kind}",
+                "read it from Secret Manager at run time: who may see the cluster can read its scripts",
+            )
+
+
+@rule("script-line-ends", "A script's lines end in LF.", source="-", severity=Severity.WARNING)
+def script_line_ends(subject: Subject) -> Iterator[Hit]:
+    for path, text in _scripts(subject):
+        if (position := text.find("\r")) >= 0:
+            yield Hit(
+                path,
+                f'line {_line(text, position)} of the script ends in "\\r": it was saved with Windows line ends',
+                "save it with LF line ends, or jobs fail with a bad interpreter",
+            )
+
+
+@rule(
+    "slurm-command-in-script",
+    "A prolog or epilog calls no Slurm commands: they wait on the controller that waits on the script.",
+    source="Slurm",
+    severity=Severity.WARNING,
+)
+def slurm_command_in_script(subject: Subject) -> Iterator[Hit]:
+    for path, text in _job_scripts(subject):
+        for match in _SLURM_COMMAND.finditer(text):
+            yield Hit(
+                path,
+                f"line {_line(text, match.start(1))} of the script calls {describe(match[1])}",
+                "use the SLURM_* variables instead: under load such calls hang nodes",
+            )
+
+
+@rule(
+    "kill-by-user",
+    "A prolog or epilog kills no processes by user: the user's other jobs on the node go too.",
+    source="Slurm",
+    severity=Severity.WARNING,
+)
+def kill_by_user(subject: Subject) -> Iterator[Hit]:
+    for path, text in _job_scripts(subject):
+        for match in _KILL_BY_USER.finditer(text):
+            yield Hit(
+                path,
+                f"line {_line(text, match.start(1))} of the script kills by user: {describe(match[1])}",
+                "that ends the user's other jobs on the node too",
+            )

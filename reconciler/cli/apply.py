@@ -55,6 +55,7 @@ def apply(
     from reconciler.cli.files import load_files
     from reconciler.cli.session import connect
     from reconciler.engine.applier import Policy
+    from reconciler.engine.interrupt import Interrupt
 
     loaded = load_files(paths, only)
     run = applying.Run(
@@ -64,8 +65,9 @@ def apply(
         auto_approve=auto_approve,
         as_json=format is ReportFormat.JSON,
     )
-    with connect(context, endpoint, impersonate, timeout) as cloud:
-        raise typer.Exit(applying.apply_files(cloud, loaded, run, plan_file))
+    interrupt = Interrupt()
+    with interrupt.on_signals(), connect(context, endpoint, impersonate, timeout, interrupt) as cloud:
+        raise typer.Exit(applying.apply_files(cloud, loaded, run, interrupt, plan_file))
 
 
 def delete(
@@ -83,6 +85,7 @@ def delete(
     from reconciler.cli.files import resolve
     from reconciler.cli.session import connect
     from reconciler.engine.applier import Policy
+    from reconciler.engine.interrupt import Interrupt
 
     run = applying.Run(
         policy=Policy(1, allow_delete=True),
@@ -92,5 +95,6 @@ def delete(
         as_json=format is ReportFormat.JSON,
     )
     name = resolve(cluster)
-    with connect(context, endpoint, impersonate, timeout) as cloud:
-        raise typer.Exit(applying.delete_one(cloud, name, run))
+    interrupt = Interrupt()
+    with interrupt.on_signals(), connect(context, endpoint, impersonate, timeout, interrupt) as cloud:
+        raise typer.Exit(applying.delete_one(cloud, name, run, interrupt))

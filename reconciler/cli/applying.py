@@ -46,36 +46,32 @@ class Run:
     as_json: bool
 
 
-def apply_files(cloud: Cloud, loaded: Loaded, run: Run, plan_file: Path | None) -> int:
+def apply_files(cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, plan_file: Path | None) -> int:
     """`apply`: the exit code."""
     from reconciler.views.findings import findings_text
 
     if loaded.findings:
         say(findings_text(loaded.findings))
-    interrupt = Interrupt()
-    with interrupt.on_signals():
-        tools = _tools(cloud, run, interrupt)
-        wanted = {str(desired.name): desired for desired in loaded.clusters}
-        if plan_file:
-            plan = _reviewed(plan_file, wanted, tools, run)
-        else:
-            plan = _plan(tools, list(wanted.values()), run, loaded)
-        return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
+    tools = _tools(cloud, run, interrupt)
+    wanted = {str(desired.name): desired for desired in loaded.clusters}
+    if plan_file:
+        plan = _reviewed(plan_file, wanted, tools, run)
+    else:
+        plan = _plan(tools, list(wanted.values()), run, loaded)
+    return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
 
 
-def delete_one(cloud: Cloud, name: ClusterName, run: Run) -> int:
+def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) -> int:
     """`delete`: the exit code."""
-    interrupt = Interrupt()
-    with interrupt.on_signals():
-        tools = _tools(cloud, run, interrupt)
-        desired = Desired(name, "", replace_state(_lifecycle_of(name)), {})
-        plan = _plan(tools, [desired], run, None)
-        if plan.clusters and plan.clusters[0].action is Action.NO_OP:
-            raise InputError(f"there is no cluster {name}")
-        return _carry_out(plan, {str(name): desired}, tools, run, interrupt, _approve_delete)
+    tools = _tools(cloud, run, interrupt)
+    desired = Desired(name, "", _wanted_absent(_lifecycle_of(name)), {})
+    plan = _plan(tools, [desired], run, None)
+    if plan.clusters and plan.clusters[0].action is Action.NO_OP:
+        raise InputError(f"there is no cluster {name}")
+    return _carry_out(plan, {str(name): desired}, tools, run, interrupt, _approve_delete)
 
 
-def replace_state(lifecycle: Lifecycle) -> Lifecycle:
+def _wanted_absent(lifecycle: Lifecycle) -> Lifecycle:
     """The same treatment of a cluster, wanted absent."""
     return lifecycle.model_copy(update={"state": "absent"})
 

@@ -79,7 +79,7 @@ def wait(
     interrupt = Interrupt()
     begin = time.monotonic()
     resume = f"reconciler operations wait {name}"
-    with connect(context, endpoint, impersonate, timeout) as cloud, interrupt.on_signals():
+    with interrupt.on_signals(), connect(context, endpoint, impersonate, timeout, interrupt) as cloud:
         waiter = Waiter(cloud.operations, timeout=cloud.settings.operation_timeout, sleep=interrupt.sleep)
         outcome = waiter.wait(name, lambda text: say(f"[{time.monotonic() - begin:.0f} s] {text}"))
         if interrupt:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from reconciler.cloud.operations import Operations
     from reconciler.cloud.settings import Settings
     from reconciler.cloud.transport import Transport
+    from reconciler.engine.interrupt import Interrupt
 
 EMULATOR = "emulator"
 
@@ -34,9 +36,16 @@ class Cloud:
 
 @contextmanager
 def connect(
-    context: typer.Context, endpoint: str | None, impersonate: str | None = None, timeout: str | None = None
+    context: typer.Context,
+    endpoint: str | None,
+    impersonate: str | None = None,
+    timeout: str | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Iterator[Cloud]:
-    """The connection that options and environment ask for. Raises UsageError where they make no sense."""
+    """The connection that options and environment ask for; `interrupt` ends its pauses.
+
+    Raises UsageError where they make no sense.
+    """
     from reconciler.cloud.settings import Settings, seconds
 
     given: Global = context.obj
@@ -51,7 +60,7 @@ def connect(
         except ValueError as error:
             raise UsageError(f"--timeout: {error}") from None
     with _emulated(settings) as reachable:
-        yield _cloud(reachable, verbose=given.verbose)
+        yield _cloud(reachable, interrupt.sleep if interrupt else time.sleep, verbose=given.verbose)
 
 
 @contextmanager
@@ -65,7 +74,7 @@ def _emulated(settings: Settings) -> Iterator[Settings]:
         yield replace(settings, endpoint=emulator.url)
 
 
-def _cloud(settings: Settings, *, verbose: bool) -> Cloud:
+def _cloud(settings: Settings, sleep: Callable[[float], object], *, verbose: bool) -> Cloud:
     from reconciler.cloud.clusters import Clusters
     from reconciler.cloud.operations import Operations
     from reconciler.cloud.transport import Transport
@@ -73,5 +82,5 @@ def _cloud(settings: Settings, *, verbose: bool) -> Cloud:
     def say(line: str) -> None:
         typer.echo(line, err=True)
 
-    transport = Transport(settings, on_retry=say, debug=say if verbose else None)
+    transport = Transport(settings, sleep=sleep, on_retry=say, debug=say if verbose else None)
     return Cloud(settings, transport, Clusters(transport), Operations(transport))

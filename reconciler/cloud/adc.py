@@ -68,13 +68,13 @@ class ApplicationDefault:
         self._request = _TimedRequest(settings.request_timeout, wall)
         self._lock = threading.Lock()  # google-auth's credentials aren't made for several threads
         self._source = self._credentials = self._look_up()
-        if settings.impersonate_service_account:
-            # Scopes are given always: without them the identity service refuses, and says little.
-            self._credentials = impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]  # as above
-                self._source, settings.impersonate_service_account, list(SCOPES)
-            )
-        with self._explained():  # a metadata server is asked for it
-            self.universe: str = self._credentials.universe_domain
+        with self._explained():
+            if settings.impersonate_service_account:
+                # Scopes are given always: without them the identity service refuses, and says little.
+                self._credentials = impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]  # as below
+                    self._source, settings.impersonate_service_account, list(SCOPES)
+                )
+            self.universe: str = self._credentials.universe_domain  # a metadata server is asked for it
         if settings.universe and settings.universe != self.universe:
             raise AuthError(
                 f"the credentials are of {self.universe}, but the universe domain is set to {settings.universe}",

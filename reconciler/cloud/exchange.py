@@ -13,7 +13,7 @@ from reconciler.cloud.answers import Answer, WireError
 from reconciler.cloud.auth import Credentials, credentials_for, scrub
 from reconciler.cloud.endpoint import Endpoint
 from reconciler.cloud.pace import Gate
-from reconciler.errors import UnavailableError
+from reconciler.errors import InterruptedRun, UnavailableError
 
 if TYPE_CHECKING:
     from reconciler.cloud.settings import Settings
@@ -57,7 +57,7 @@ class Exchange:
         settings: Settings,
         credentials: Credentials | None,
         *,
-        sleep: Callable[[float], None],
+        sleep: Callable[[float], object],
         clock: Callable[[], float],
         debug: Callable[[str], object] | None,
     ) -> None:
@@ -93,6 +93,11 @@ class Exchange:
         """Keep every thread from the host of this call for a while."""
         self._gates[call.base].slow_down(pause)
 
+    def rest(self, seconds: float) -> None:
+        """Sleep. Raises InterruptedRun if the run was interrupted meanwhile."""
+        if self._sleep(seconds):
+            raise InterruptedRun("interrupted before the request was sent again")
+
     def close(self) -> None:
         """Close idle connections."""
         self._wire.close()
@@ -101,7 +106,7 @@ class Exchange:
         call.headers = headers
         gate = self._gates[call.base]
         if (wait := gate.reserve()) > 0:
-            self._sleep(wait)
+            self.rest(wait)
         started = self._clock()
         content_type = {} if call.body is None else {"Content-Type": "application/json"}
         try:

@@ -13,7 +13,7 @@ from reconciler.cloud.transport import Limits, Transport
 from reconciler.errors import NotFoundError, UsageError
 from reconciler.spec.names import ClusterName
 
-_NAME = re.compile(r"projects/[^/]+/locations/([^/]+)/(?:[^/]+/)*operations/[^/]+")
+_NAME = re.compile(r"(projects/[^/]+/locations/[^/]+)/(?:[^/]+/)*operations/[^/]+")
 # google.rpc.Code
 _CODES = (
     "OK",
@@ -96,14 +96,19 @@ class Operations:
             yield from page
 
 
-def location_of(name: str) -> str:
-    """The location in an operation's name. Raises UsageError if it is no such name."""
+def parent_of(name: str) -> str:
+    """`projects/…/locations/…` of an operation's name. Raises UsageError if it is no such name."""
     match = _NAME.fullmatch(name)
     if not match:
         raise UsageError(
             f"{name!r} is no operation's name", hint="it looks like projects/123/locations/us-central1/operations/456"
         )
     return match[1]
+
+
+def location_of(name: str) -> str:
+    """The location in an operation's name. Raises UsageError if it is no such name."""
+    return parent_of(name).rpartition("/")[2]
 
 
 def status(operation: dict[str, Any]) -> Status:

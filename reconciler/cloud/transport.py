@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from reconciler.cloud.settings import Settings
 
+__all__ = ["Kind", "Limits", "Transport"]
+
 _FIRST_PAUSE = 1.0
 _LAST_PAUSE = 32.0
 # Nobody there for this long is a wrong address or an outage, not a restart: don't hold the other locations up.
@@ -64,8 +66,8 @@ class Transport:
     """The way to the service, for all threads of a process.
 
     `debug` gets a line for each exchange, `on_retry` a sentence before each pause; neither ever holds a secret. They
-    are called in the thread of the request. `sleep`, `clock`, `random` and `wall` (the time of day) are replaced in
-    tests; a `sleep` that raises ends the request.
+    are called in the thread of the request. A `sleep` that answers true says that the run was interrupted: the request
+    ends with InterruptedRun. `wall` is the time of day.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class Transport:
         settings: Settings,
         *,
         credentials: Credentials | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
         random: Callable[[], float] = uniform,
         wall: Callable[[], float] = time.time,
@@ -82,7 +84,7 @@ class Transport:
     ) -> None:
         """Connects to nothing yet. Raises UsageError for an endpoint that can't be used."""
         self._settings = settings
-        self._sleep, self._clock, self._random, self._wall = sleep, clock, random, wall
+        self._clock, self._random, self._wall = clock, random, wall
         self._on_retry = on_retry
         self._exchange = Exchange(settings, credentials, sleep=sleep, clock=clock, debug=debug)
 
@@ -144,7 +146,7 @@ class Transport:
             retry=retry_if_exception_type(_Transient),
             wait=lambda state: _problem(state).pause,
             stop=is_spent,
-            sleep=self._sleep,
+            sleep=self._exchange.rest,
             before_sleep=lambda state: self._announce(call, _problem(state)),
             retry_error_callback=lambda state: self._give_up(call, _problem(state)),
         )
@@ -194,7 +196,7 @@ class Transport:
         asked = _retry_after(answer, self._wall) if answer else None
         if asked is not None:
             return asked + self._random()
-        return self._random() * min(_LAST_PAUSE, _FIRST_PAUSE * 2.0 ** (call.attempts - 1))
+        return self._random() * min(_LAST_PAUSE, _FIRST_PAUSE * 2.0 ** min(call.attempts - 1, 16))
 
 
 def _problem(state: RetryCallState) -> _Transient:

@@ -7,6 +7,7 @@ partitions and nodes come from the cluster itself. With `slurm_socket.SlurmSocke
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,14 +17,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from reconciler.emulator import slurm_dialect_v38, slurm_dialect_v40, slurm_intake
-from reconciler.emulator.slurm_jobs import Job
 from reconciler.emulator.slurm_replies import Dialect, Reply, SlurmUnavailable
-from reconciler.emulator.slurm_scheduler import CancelResult, Scheduler
+from reconciler.emulator.slurm_rest import RestCall
+from reconciler.emulator.slurm_scheduler import Scheduler
 from reconciler.emulator.slurm_settings import Fault, Settings
 from reconciler.emulator.slurm_store import SlurmStore
 
 _PATH = re.compile(r"/+(slurm|slurmdb)/(v\d+\.\d+\.\d+)/([^?]*)(?:\?.*)?")
-_TASK = re.compile(r"(\d+)_(\d+)")
 
 EventCallback = Callable[[str, dict[str, Any]], None]
 
@@ -49,6 +49,7 @@ class BuiltinSlurm:
         self._store = SlurmStore(db_path)
         self._clock = clock
         self._sleep = sleep
+        self._switching = threading.Lock()
 
     def handle(
         self, cluster_name: str, resource: Mapping[str, Any], method: str, path: str, body: object | None
@@ -85,7 +86,10 @@ class BuiltinSlurm:
         """
         values = dict(changes)
         resumed, injected = values.pop("resume_nodes", []), values.pop("inject_jobs", [])
-        self.settings = self.settings.changed(values)
+        if not isinstance(resumed, list) or not isinstance(injected, list):
+            raise ValueError("resume_nodes and inject_jobs are lists")
+        with self._switching:
+            self.settings = self.settings.changed(values)
         for cluster_name in resumed:
             with self._scheduler(cluster_name) as scheduler:
                 scheduler.state.drained.clear()
@@ -107,12 +111,13 @@ class BuiltinSlurm:
         self._store.close()
 
     def _take_fault(self, method: str) -> Fault | None:
-        fault = self.settings.fault
-        if fault is None or fault.times == 0 or fault.method not in (None, method):
-            return None
-        if fault.times is not None:
-            self.settings = replace(self.settings, fault=replace(fault, times=fault.times - 1))
-        return fault
+        with self._switching:
+            fault = self.settings.fault
+            if fault is None or fault.times == 0 or fault.method not in (None, method):
+                return None
+            if fault.times is not None:
+                self.settings = replace(self.settings, fault=replace(fault, times=fault.times - 1))
+            return fault
 
     @contextmanager
     def _scheduler(self, cluster_name: str) -> Iterator[Scheduler]:
@@ -135,7 +140,7 @@ class BuiltinSlurm:
         segments = [unquote(segment) for segment in found[3].split("/") if segment]
         with self._scheduler(cluster_name) as scheduler:
             scheduler.change_cluster(resource)
-            call = _Call(scheduler, self._dialect(found[2]), method, body)
+            call = RestCall(scheduler, self._dialect(found[2]), method, body)
             reply = call.slurm(segments) if found[1] == "slurm" else call.slurmdb(segments)
         return (404, self._no_url()) if reply is None else reply
 
@@ -147,101 +152,6 @@ class BuiltinSlurm:
     def _no_url(self) -> str:
         old = self.settings.versions == ("v0.0.38",)
         return slurm_dialect_v38.NO_URL if old else slurm_dialect_v40.NO_URL
-
-
-class _Call:
-    """One call on one cluster; None where there is no such path."""
-
-    def __init__(self, scheduler: Scheduler, dialect: Dialect, method: str, body: object | None) -> None:
-        self._scheduler = scheduler
-        self._dialect = dialect
-        self._method = method
-        self._body = body
-
-    def slurm(self, segments: list[str]) -> Reply | None:
-        match segments:
-            case ["job", "submit"]:
-                return self._only("POST", self._submit)
-            case ["job", job_id]:
-                handlers = {"GET": self._show, "DELETE": self._cancel}
-                return handlers[self._method](job_id) if self._method in handlers else self._dialect.wrong_method()
-            case ["partition", name]:
-                return self._only("GET", lambda: self._partition(name))
-            case ["jobs" | "partitions" | "nodes" | "ping" as what]:
-                return self._only("GET", getattr(self, f"_{what}"))
-        return None
-
-    def slurmdb(self, segments: list[str]) -> Reply | None:
-        match segments:
-            case ["job", job_id]:
-                return self._only("GET", lambda: self._history(_find(self._recorded(), job_id)))
-            case ["jobs"]:
-                return self._only("GET", lambda: self._history(self._recorded()))
-        return None
-
-    def _only(self, method: str, answer: Callable[[], Reply]) -> Reply:
-        return answer() if self._method == method else self._dialect.wrong_method()
-
-    def _submit(self) -> Reply:
-        submission = self._dialect.read_submission(self._body)
-        if isinstance(submission, tuple):
-            return submission
-        taken = slurm_intake.submit(self._scheduler, submission)
-        if isinstance(taken, slurm_intake.Accepted):
-            return self._dialect.submitted(taken.job, taken.caveat, submission)
-        return self._dialect.refused(taken)
-
-    def _show(self, job_id: str) -> Reply:
-        jobs = _find(self._live(), job_id)
-        return self._dialect.jobs(jobs, self._scheduler) if jobs else self._dialect.unknown_job(job_id)
-
-    def _cancel(self, job_id: str) -> Reply:
-        results: list[CancelResult] = [self._scheduler.cancel(job) for job in _find(self._live(), job_id)]
-        # Of several jobs (an array) one that could be cancelled makes the call a success.
-        best = next((result for result in ("done", "denied", "finished") if result in results), None)
-        return self._dialect.cancelled(job_id, best)
-
-    def _jobs(self) -> Reply:
-        return self._dialect.jobs(self._live(), self._scheduler)
-
-    def _partitions(self) -> Reply:
-        return self._dialect.partitions(list(self._scheduler.view.partitions.values()), self._scheduler)
-
-    def _partition(self, name: str) -> Reply:
-        partition = self._scheduler.view.partitions.get(name)
-        if partition is None:
-            return self._dialect.unknown_partition(name)
-        return self._dialect.partitions([partition], self._scheduler)
-
-    def _nodes(self) -> Reply:
-        return self._dialect.nodes(self._scheduler)
-
-    def _ping(self) -> Reply:
-        return self._dialect.ping()
-
-    def _history(self, jobs: list[Job]) -> Reply:
-        return self._dialect.history(jobs, self._scheduler)
-
-    def _live(self) -> list[Job]:
-        """Jobs that slurmctld still knows."""
-        oldest = self._scheduler.state.time - self._scheduler.settings.min_job_age
-        return [job for job in self._scheduler.state.jobs.values() if not job.is_finished or job.end_time > oldest]
-
-    def _recorded(self) -> list[Job]:
-        """Jobs that slurmdbd has heard of."""
-        newest = self._scheduler.state.time - self._scheduler.settings.accounting_lag
-        return [job for job in self._scheduler.state.jobs.values() if job.submit_time <= newest]
-
-
-def _find(jobs: list[Job], text: str) -> list[Job]:
-    """The jobs that an id means: one job, all of an array or of a heterogeneous job, or a task (``5_2``)."""
-    if task := _TASK.fullmatch(text):
-        return [job for job in jobs if (job.array_job_id, job.array_task_id) == (int(task[1]), int(task[2]))]
-    if not text.isdecimal() or int(text) == 0:
-        return []
-    number = int(text)
-    members = [job for job in jobs if number in (job.array_job_id, job.het_job_id)]
-    return members or [job for job in jobs if job.job_id == number]
 
 
 def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:

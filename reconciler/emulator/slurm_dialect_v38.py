@@ -21,6 +21,7 @@ from reconciler.emulator.slurm_replies import (
     Reply,
     Submission,
     json_reply,
+    to_int32,
     words,
 )  # fmt: skip
 from reconciler.emulator.slurm_scheduler import CancelResult, Scheduler
@@ -175,8 +176,8 @@ def _text(name: str) -> Callable[[Any], dict[str, Any]]:
 def _integer(name: str) -> Callable[[Any], dict[str, Any]]:
     def read(value: Any) -> dict[str, Any]:
         try:
-            return {name: int(value)}
-        except (TypeError, ValueError) as error:
+            return {name: to_int32(value)}
+        except ValueError as error:
             raise _ValueError("Unable to read integer value", 9202) from error
 
     return read
@@ -193,6 +194,7 @@ def _time_limit(value: Any) -> dict[str, Any]:
         raise _ValueError("Unable to read string", 9202)
     try:
         minutes = parse_minutes(str(value))
+        to_int32(minutes or 0)
     except ValueError as error:
         raise _ValueError("Invalid time specification") from error
     return {"time_limit": minutes}
@@ -202,10 +204,10 @@ def _nodes(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         raise _ValueError("Unable to read string", 9202)
     first = value[0] if isinstance(value, list) and value else value
-    least = str(first).partition("-")[0]
-    if not least.isdecimal():
-        raise _ValueError("Invalid node count string")
-    return {"node_count": max(int(least), 1)}
+    try:
+        return {"node_count": max(to_int32(str(first).partition("-")[0]), 1)}
+    except ValueError as error:
+        raise _ValueError("Invalid node count string") from error
 
 
 def _ignore(_: Any) -> dict[str, Any]:

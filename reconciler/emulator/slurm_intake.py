@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -11,6 +10,7 @@ from reconciler.emulator import slurm_replies as replies
 from reconciler.emulator.slurm_jobs import Job, parse_array, plan_script
 from reconciler.emulator.slurm_replies import Problem, Submission
 from reconciler.emulator.slurm_scheduler import Scheduler
+from reconciler.emulator.slurm_settings import check_values
 from reconciler.emulator.slurm_view import Partition
 
 # Partitions in these states take no new jobs (seen in 22.05; DOWN ones queue them).
@@ -21,8 +21,16 @@ _CAVEATS = {
     "PartitionNodeLimit": replies.CONFIG_UNAVAILABLE,
     "PartitionTimeLimit": replies.CONFIG_UNAVAILABLE,
 }
-_EXTRA_FIELDS = frozenset(("script", "array", "components"))
 _JOB_FIELDS = frozenset(field.name for field in fields(Job))
+_EXTRA_FIELDS = ("script", "array")
+
+
+@dataclass(frozen=True)
+class _Extras:
+    """What a job put in by hand may have besides `Job` fields."""
+
+    script: str = ""
+    array: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,14 +60,13 @@ def submit(scheduler: Scheduler, submission: Submission) -> Accepted | Problem:
 
 
 def inject(scheduler: Scheduler, wanted: Mapping[str, Any]) -> Job:
-    """Queues a job given by its fields. Raises ValueError for an unknown field or a wrong array."""
+    """Queues a job given by its fields. Raises ValueError for a field or a value that is none."""
     shared = {key: value for key, value in wanted.items() if key != "components"}
     drafts = []
     for component in wanted.get("components") or [{}]:
         values = {**shared, **component}
-        unknown = values.keys() - _JOB_FIELDS - _EXTRA_FIELDS
-        if unknown:
-            raise ValueError(f"no such job field: {', '.join(sorted(unknown))}")
+        check_values(_Extras, {key: value for key, value in values.items() if key in _EXTRA_FIELDS})
+        check_values(Job, {key: value for key, value in values.items() if key not in _EXTRA_FIELDS})
         drafts.append(_injected(scheduler, values))
     jobs = _enqueue(scheduler, drafts)
     for job in jobs:
@@ -79,7 +86,7 @@ def _injected(scheduler: Scheduler, values: Mapping[str, Any]) -> dict[str, Any]
     }  # fmt: skip
     draft |= {"start_time": now} if state != "PENDING" else {}
     draft |= {"end_time": now} if state not in ("PENDING", "RUNNING", "SUSPENDED") else {}
-    draft |= {key: value for key, value in values.items() if key not in _EXTRA_FIELDS}
+    draft |= {key: value for key, value in values.items() if key in _JOB_FIELDS}
     draft.setdefault("waiting_since", draft["submit_time"])
     return draft | _array(values.get("array"))
 
@@ -113,7 +120,7 @@ def _least_nodes(scheduler: Scheduler, draft: Mapping[str, Any], partition: Part
     """How many of the partition's nodes the job's CPUs fill."""
     largest = max((scheduler.view.nodes[node].cpus for node in partition.nodes), default=1)
     cpus = int(draft.get("tasks", 1)) * int(draft.get("cpus_per_task", 1))
-    return max(1, math.ceil(cpus / largest))
+    return max(1, -(-cpus // largest))
 
 
 def _array(text: str | None) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 
@@ -99,7 +98,7 @@ class Job:
     @property
     def cpus_per_node(self) -> int:
         """CPUs that the job needs on each node."""
-        return math.ceil(self.cpus / self.node_count)
+        return -(-self.cpus // max(self.node_count, 1))
 
     def is_completing(self, now: float) -> bool:
         """Cancelled, but its processes are not gone yet."""

@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reconciler.emulator.slurm_replies import INVALID_USER, NO_ENVIRONMENT, NO_WORK_DIR, Problem, Submission, words
+from reconciler.emulator.slurm_replies import (
+    INVALID_USER,
+    NO_ENVIRONMENT,
+    NO_WORK_DIR,
+    Problem,
+    Submission,
+    to_int32,
+    words,
+)
 
 _TEXTS = frozenset(words("""
     name partition comment account array current_working_directory standard_output standard_error standard_input nodes
@@ -15,18 +23,20 @@ _TEXTS = frozenset(words("""
 _INTEGERS = frozenset(words("tasks tasks_per_node cpus_per_task minimum_nodes maximum_nodes"))
 _OTHERS = frozenset(
     words("""
-    account_gather_frequency admin_comment allocation_node_list allocation_node_port argv batch_features begin_time
-    burst_buffer cluster_constraint clusters constraints container container_id contiguous core_specification
-    cpu_binding cpu_binding_flags cpu_frequency cpus_per_tres crontab deadline delay_boot dependency distribution
-    distribution_plane_size end_time environment excluded_nodes extra flags group_id hetjob_group hold immediate job_id
-    kill_on_node_fail kill_warning_delay kill_warning_flags kill_warning_signal licenses mail_type mail_user
-    maximum_cpus mcs_label memory_binding memory_binding_type memory_per_cpu memory_per_node memory_per_tres minimum_boards_per_node
-    minimum_cpus minimum_cpus_per_node minimum_sockets_per_board network nice ntasks_per_tres oom_kill_step open_mode
-    overcommit power_flags prefer priority profile qos reboot required_nodes required_switches requeue reservation
-    reserve_ports rlimits script segment_size selinux_context shared site_factor sockets_per_node spank_environment
-    tasks_per_board tasks_per_core tasks_per_socket temporary_disk_per_node thread_specification threads_per_core
-    time_limit time_minimum tres_bind tres_freq tres_per_job tres_per_node tres_per_socket tres_per_task user_id
-    wait_all_nodes wait_for_switch wckey x11 x11_magic_cookie x11_target_host x11_target_port""")
+    account_gather_frequency admin_comment allocation_node_list allocation_node_port argv batch_features
+    begin_time burst_buffer cluster_constraint clusters constraints container container_id contiguous
+    core_specification cpu_binding cpu_binding_flags cpu_frequency cpus_per_tres crontab deadline delay_boot
+    dependency distribution distribution_plane_size end_time environment excluded_nodes extra flags group_id
+    hetjob_group hold immediate job_id kill_on_node_fail kill_warning_delay kill_warning_flags
+    kill_warning_signal licenses mail_type mail_user maximum_cpus mcs_label memory_binding memory_binding_type
+    memory_per_cpu memory_per_node memory_per_tres minimum_boards_per_node minimum_cpus minimum_cpus_per_node
+    minimum_sockets_per_board network nice ntasks_per_tres oom_kill_step open_mode overcommit power_flags
+    prefer priority profile qos reboot required_nodes required_switches requeue reservation reserve_ports
+    rlimits script segment_size selinux_context shared site_factor sockets_per_node spank_environment
+    tasks_per_board tasks_per_core tasks_per_socket temporary_disk_per_node thread_specification
+    threads_per_core time_limit time_minimum tres_bind tres_freq tres_per_job tres_per_node tres_per_socket
+    tres_per_task user_id wait_all_nodes wait_for_switch wckey x11 x11_magic_cookie x11_target_host
+    x11_target_port""")
 )
 # What a JSON value is called: in OpenAPI, and inside Slurm.
 _KINDS: tuple[tuple[type, str, str], ...] = (
@@ -154,7 +164,7 @@ class _Reader:
             self._mismatch(key, "integer", "64 bit integer", value)
             raise _NoJobError
         try:
-            return int(value)
+            return to_int32(value)
         except ValueError as error:
             text = f"Expected integer but got {json.dumps(value)}"
             problem = Problem(9202, "Unable to convert Data type")

@@ -105,6 +105,17 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
+def to_int32(value: object) -> int:
+    """A JSON number or numeric text as Slurm's 32-bit integer, negative ones as 0. Raises ValueError."""
+    try:
+        number = int(value) if isinstance(value, (int, float, str)) else None
+    except OverflowError:
+        number = None
+    if number is None or number >= 2**32:
+        raise ValueError(f"no 32-bit integer: {value!r}")
+    return max(number, 0)
+
+
 def user_id(name: str) -> int:
     """A uid for an account that exists nowhere; the same name always gets the same."""
     return 1000 + zlib.crc32(name.encode()) % 60000

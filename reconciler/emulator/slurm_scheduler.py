@@ -54,7 +54,8 @@ class Scheduler:
         for job in list(self.state.jobs.values()):
             if not job.is_finished and self._loses_its_place(job, before):
                 job.end(self.state.time, "NODE_FAIL", "NodeDown", signal=SIGTERM if job.is_active else 0)
-        self.state.drained = {node: why for node, why in self.state.drained.items() if node in self.view.nodes}
+        drained = self.state.drained.items()
+        self.state.drained = {node: reason for node, reason in drained if not self._is_replaced(node, before)}
         self._start_jobs()
 
     def cancel(self, job: Job) -> CancelResult:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, get_type_hints
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 MODERN_VERSIONS = ("v0.0.40", "v0.0.41", "v0.0.42", "v0.0.43", "v0.0.44")
 KNOWN_VERSIONS = ("v0.0.38", "v0.0.39", *MODERN_VERSIONS)
-
-
-_Switches = TypeVar("_Switches", "Fault", "Settings")
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,10 @@ class Settings:
         if "versions" in values:
             values["versions"] = _versions(values["versions"])
         if isinstance(values.get("fault"), Mapping):
-            values["fault"] = _build(Fault(), values["fault"])
-        return _build(self, values)
+            check_values(Fault, values["fault"])
+            values["fault"] = Fault(**values["fault"])
+        check_values(Settings, values)
+        return replace(self, **values)
 
 
 def _versions(value: Any) -> tuple[str, ...]:
@@ -74,14 +74,20 @@ def _versions(value: Any) -> tuple[str, ...]:
     return versions
 
 
-def _build(base: _Switches, values: Mapping[str, Any]) -> _Switches:
-    hints = get_type_hints(type(base))
+def check_values(kind: type, values: Mapping[str, Any]) -> None:
+    """Raises ValueError for what is no field of a dataclass, or no value for it; numbers can't be negative."""
+    hints = get_type_hints(kind)
     for name, value in values.items():
         if name not in hints:
-            raise ValueError(f"no such switch: {name}; known: {', '.join(hints)}")
-        if hints[name] is float:
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-                raise ValueError(f"{name}: a number of seconds; got {value!r}")
-        elif name != "versions" and not isinstance(value, hints[name]):
-            raise ValueError(f"{name}: {getattr(hints[name], '__name__', hints[name])}; got {value!r}")
-    return replace(base, **values)
+            raise ValueError(f"no such field: {name}; there are {', '.join(hints)}")
+        if not _fits(value, hints[name]):
+            raise ValueError(f"{name}: {value!r} is no {getattr(hints[name], '__name__', hints[name])}")
+
+
+def _fits(value: object, hint: Any) -> bool:
+    if isinstance(hint, UnionType):
+        return any(_fits(value, arm) for arm in get_args(hint))
+    if hint in (int, float):
+        numeric = int if hint is int else (int, float)
+        return isinstance(value, numeric) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, get_origin(hint) or hint)

@@ -234,7 +234,8 @@ def _allocation(job: Job) -> dict[str, Any]:
     summary = {"count": len(nodes), "select_type": ["ONE_ROW"], "list": names, "whole": False, "allocation": nodes}
     return {
         **requested, "tres_alloc_str": tres(job.cpus, None, job.node_count), "nodes": names,
-        "batch_host": job.nodes[0], "accrue_time": number(int(job.submit_time)), "billable_tres": number(float(job.cpus)),
+        "batch_host": job.nodes[0], "accrue_time": number(int(job.submit_time)),
+        "billable_tres": number(float(job.cpus)),
         "job_resources": {
             "select_type": ["CORE"], "nodes": summary, "cpus": job.cpus, "threads_per_core": number(None),
         },

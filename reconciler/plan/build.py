@@ -86,7 +86,7 @@ def _request(
             return Request("PATCH", f"{API}/{name}", query, body())
         case Action.DELETE:
             return Request("DELETE", f"{API}/{name}", {}, None)
-        case Action.NO_OP:
+        case _:
             return None
 
 

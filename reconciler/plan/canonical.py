@@ -68,7 +68,9 @@ def _message(value: Typed, node: Node, like: Canonical | None, aliases: dict[str
         result = _value(item, child, wanted, aliases, live=like is not None)
         if result:
             out[name] = result
-            if row.first_is and not value.get(row.first_is) and isinstance(result, dict):
+            # Whether the order will mean something is the desired side's to say: it is what holds after the change.
+            first_counts = not value.get(row.first_is) if like is None else name + FIRST in like
+            if row.first_is and first_counts and isinstance(result, dict):
                 out[name + FIRST] = next(iter(result))
     return out
 

@@ -28,7 +28,8 @@ def _message(before: Canonical, after: Canonical, node: Node, path: str) -> Iter
             yield _change(
                 _join(path, name), old, new, child, reason=f"default moves: {old} -> {new} (the first of the list)"
             )
-    for key in sorted({key for key in (*before, *after) if isinstance(key, UnknownKey)}):
+    # `after` first: a field that both have is named as the file spells it.
+    for key in sorted({key for key in dict.fromkeys((*after, *before)) if isinstance(key, UnknownKey)}):
         if before.get(key) != after.get(key):
             where = _join(path, key.spelling)
             yield replace(_change(where, before.get(key), after.get(key), node), mask=node.mask or where, field=where)
@@ -59,8 +60,6 @@ def _keyed(old: dict[str, Any], new: dict[str, Any], node: Node, path: str) -> I
             yield replace(_change(where, None, new[key], node), item=key)
         elif key not in new:
             yield replace(_change(where, old[key], None, node), item=key, impact=node.row.removal)
-        elif not _mappings(old[key], new[key]):
-            yield replace(_change(where, old[key], new[key], node), item=key)
         else:
             yield from (replace(change, item=key) for change in _message(old[key], new[key], node, where))
 

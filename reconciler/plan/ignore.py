@@ -49,7 +49,7 @@ def _message(target: Typed, source: Typed | None, node: Node, path: tuple[Segmen
         new = _entries(ours, theirs, child, rest[0].name, drop=drop)
     else:
         below = _message(_mapping(ours), None if drop else _mapping(theirs), child, rest)
-        new = below or ours
+        new = _ABSENT if ours is _ABSENT and not below else below
     return _put(target, name, new)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import Typed
@@ -22,7 +21,7 @@ class Paused(_Strict):
     """The plan is shown, apply skips the cluster: until when, and why."""
 
     reason: Annotated[str, Field(min_length=1)]
-    until: datetime | None = None
+    until: AwareDatetime | None = None
 
 
 class MaintenanceWindow(_Strict):

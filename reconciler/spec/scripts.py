@@ -91,14 +91,18 @@ class Scripts:
         """The script that the YAML file `origin` calls `reference`. Raises UnreadableError with what is wrong."""
         path = posixpath.join(posixpath.dirname(origin), reference)
         if posixpath.isabs(reference) or "\0" in reference:
-            raise UnreadableError("must be a path relative to the YAML file")
+            raise UnreadableError("not a relative path")
         target = self._files.real(path)
         if not within(target, self._files.real(root)):
-            raise UnreadableError("is outside the repository")
+            raise UnreadableError("outside the repository")
         shown = self._files.shown(posixpath.normpath(path))
         if (target, shown) not in self._read:
             self._read[target, shown] = FileText(self._content(target), shown, 1, in_step=True)
         return self._read[target, shown]
+
+    def shown(self, node: Node) -> str:
+        """The file of a node as people know it."""
+        return self._files.shown(node.start_mark.name)
 
     def _content(self, path: str) -> str:
         data = self._files.read(path, MAX_SCRIPT_BYTES)
@@ -106,7 +110,7 @@ class Scripts:
             return data.decode()
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
-            raise UnreadableError(f"is not UTF-8 (line {line})") from error
+            raise UnreadableError(f"not UTF-8 in line {line}") from error
 
 
 class _Placement:
@@ -142,19 +146,20 @@ class _Placement:
         if isinstance(raw, str) and isinstance(node, ScalarNode):
             in_step = node.style == "|"
             # The text of a block begins on the line below its "|"; lines count from 1 here and from 0 in marks.
-            return ScriptText(raw, node.start_mark.name, node.start_mark.line + 1 + in_step, in_step=in_step)
+            line = node.start_mark.line + 1 + in_step
+            return ScriptText(raw, self._scripts.shown(node), line, in_step=in_step)
         if not isinstance(raw, dict):
             return raw
         reference = raw.get("file")
         if len(raw) != 1 or not isinstance(reference, str) or not reference.strip():
-            self._wrong(node, "a script is its text, or {file: path} and nothing else")
-            return None
+            return self._wrong(node, "a script is its text, or {file: PATH} and nothing else")
         try:
             return self._scripts.text(reference, node.start_mark.name, self._root)
         except UnreadableError as error:
-            self._wrong(node, f'the script "{reference}" {_sentence(error)}')
-            return None
+            return self._wrong(node, f"script {reference[:200]}: {error}")
 
-    def _wrong(self, node: Node, message: str) -> None:
-        hint = "paths are relative to the YAML file that names them, and stay in the repository"
+    def _wrong(self, node: Node, message: str) -> ScriptText:
+        """Report it, and let an empty text stand for it, which has nothing more to be reported."""
+        hint = "paths start from the YAML file that names them, and stay in the repository"
         self._report(finding(place_of(node.start_mark), "script-file", message, hint))
+        return ScriptText("")

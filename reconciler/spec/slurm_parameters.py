@@ -12,7 +12,7 @@ import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from reconciler.spec.findings import did_you_mean
@@ -45,6 +45,7 @@ class Parameter:
         return any(_reads(kind, text) for kind in self.types)
 
 
+@lru_cache(maxsize=4096)  # a few names, seen in every cluster
 def fold(name: str) -> str:
     """A parameter name as it is compared: without case and underscores (api-facts, C)."""
     return name.replace("_", "").lower()

@@ -26,7 +26,7 @@ _NUMBER_STARTS = frozenset("+-.0123456789")
 _INT = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_SPECIAL = re.compile(r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _MAX_DIGITS = 100  # far above any field, far below where Python refuses to print a number
 _MAX_MERGED = 10_000  # keys that one << looks at
 _KEY_TAGS = frozenset({PLAIN, QUOTED, _CORE + "str"})
@@ -39,7 +39,7 @@ _EXPLICIT: dict[str, tuple[type, ...]] = {
 
 
 def plain(text: str) -> Any:
-    """The value of a scalar without quotes. Raises ValueError, with words for people, for a number out of bounds."""
+    """The value of a scalar without quotes. Raises ValueError, with words for people, for numbers that can't be sent."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS:
@@ -53,8 +53,8 @@ def plain(text: str) -> Any:
         if math.isinf(number):
             raise ValueError(f"{text[:40]} is too large a number")
         return number
-    if special := _SPECIAL.fullmatch(text):
-        return math.nan if special[1] is None else float(special[1] + "inf")
+    if _SPECIAL.fullmatch(text):
+        raise ValueError(f"{text} is a number that JSON can't carry")
     return text
 
 
@@ -126,7 +126,9 @@ class Values:
     def _wrong_tag(self, node: Node) -> None:
         tag = "!!" + node.tag.removeprefix(_CORE) if node.tag.startswith(_CORE) else node.tag
         message = f"the tag {tag[:80]} is not allowed here"
-        self._report(finding(place_of(node.start_mark), "tag", message, "remove it: values get their type from the field"))
+        self._report(
+            finding(place_of(node.start_mark), "tag", message, "remove it: values get their type from the field")
+        )
 
     def _wrong_key(self, key: Node) -> None:
         if not isinstance(key, ScalarNode):
@@ -152,7 +154,9 @@ def flatten(node: MappingNode, within: tuple[Node, ...] = ()) -> None:
     place = place_of(merges[-1][0].start_mark)
     if len(merges) > 1:
         first = merges[0][0].start_mark.line + 1
-        raise broken(place, "duplicate-key", f'the key "<<" is here twice: on line {first} too', "merge a list: <<: [*a, *b]")
+        raise broken(
+            place, "duplicate-key", f'the key "<<" is here twice: on line {first} too', "merge a list: <<: [*a, *b]"
+        )
     if len(within) > MAX_DEPTH:
         raise broken(place, "too-deep", f"merged over more than {MAX_DEPTH} levels")
     node.value = [pair for pair in node.value if pair is not merges[0]]

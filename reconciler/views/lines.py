@@ -30,8 +30,8 @@ def is_inline(change: Change) -> bool:
 
 def _is_simple(value: Any) -> bool:
     if isinstance(value, list):
-        return bool(value) and all(not isinstance(item, list | dict) and _is_simple(item) for item in value)
-    return not isinstance(value, dict) and not (isinstance(value, str) and "\n" in value)
+        return all(not isinstance(item, list | dict) and _is_simple(item) for item in value)
+    return not (isinstance(value, dict) and value) and not (isinstance(value, str) and "\n" in value)
 
 
 def change_lines(change: Change) -> list[Line]:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from reconciler.engine.results import Drift
 from reconciler.plan.model import Action, ClusterPlan, Plan, PlanError
-from reconciler.views.markdown_cluster import MESSAGE_LIMIT, cluster_details, worst
+from reconciler.views.markdown_cluster import MESSAGE_LIMIT, cluster_details
 from reconciler.views.markdown_escape import clip, code, prose
-from reconciler.views.markdown_parts import Cuts, Details, Group, Part, Rows, Stack, size_of
+from reconciler.views.markdown_parts import Cuts, Details, Fitting, Group, Rows, Stack, size_of
 from reconciler.views.values import inline
 from reconciler.views.wording import (
     DRIFT,
+    ENDS,
     GLYPHS,
     IMPACTS,
     PLAN,
@@ -28,6 +30,7 @@ from reconciler.views.wording import (
     plan_summary,
     plural,
     short_name,
+    worst,
 )
 
 COMMENT_LIMIT = 65_000  # GitHub refuses comments above 65,536 characters
@@ -71,15 +74,27 @@ def _assemble(report: _Report, heading: tuple[str, str, str], limit: int | None,
     taken = sum(size_of(block) + 2 for block in blocks) + size_of(full_text) + _FOOTER
     room = sys.maxsize if limit is None else limit - taken
     for part, portion in report.parts():
-        text = part.fit(int(room * portion) if part.size > room * portion else part.size, cuts)
+        text = part.fit(int(room * portion), cuts)
         room -= size_of(text) + 2
         blocks.append(text)
-    blocks.append(_notice(cuts, full_text))
+    blocks += [_fold_unchanged(report, room, cuts), _notice(cuts, full_text)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
+def _fold_unchanged(report: _Report, room: int, cuts: Cuts) -> str:
+    """The list of unchanged clusters: the first to go where anything must."""
+    names = report.unchanged()
+    if not names.rows:
+        return ""
+    folded = Details(f"{plural(len(names.rows), 'cluster')} unchanged", Stack([names]))
+    if cuts.total() or folded.size > room:
+        cuts[names.noun] += len(names.rows)
+        return ""
+    return folded.fit(folded.size, cuts)
+
+
 def _notice(cuts: Cuts, full_text: str) -> str:
-    left_out = ", ".join(f"{number:,} {noun}" for noun, number in cuts.items() if number)
+    left_out = ", ".join(f"{noun} ({number:,})" for noun, number in cuts.items() if number)
     return f"> [!NOTE]\n> Shortened to fit; left out: {left_out}. The full text is in {full_text}." if left_out else ""
 
 
@@ -93,21 +108,21 @@ class _Report:
         self._touched = [cluster for cluster in ordered if _is_touched(cluster)]
         self._untouched = [cluster for cluster in ordered if not _is_touched(cluster)]
 
-    def parts(self) -> Iterator[tuple[Part, float]]:
+    def parts(self) -> Iterator[tuple[Fitting, float]]:
         """The parts in their order, each with the portion that it may take at most of the room that is left."""
         yield from self._lists(((self._harm(), 0.35), (self._blockers(), 0.35), (self._errors(), 0.3)))
         yield from self._lists(((self._unmanaged_list(), 0.3), (self._table(), 0.5), (self._notes(), 0.3)))
         yield self._details(), 1
-        if self._untouched:
-            names = Rows("", [f"- {_name(cluster)}" for cluster in self._untouched], "names of unchanged clusters")
-            yield Details(f"{plural(len(self._untouched), 'cluster')} unchanged", Stack([names])), 1
 
-    def _lists(self, lists: Iterable[tuple[Rows, float]]) -> Iterator[tuple[Part, float]]:
+    def unchanged(self) -> Rows:
+        """The names of the clusters that don't change."""
+        return Rows("", [f"- {_name(cluster)}" for cluster in self._untouched], "names of unchanged clusters")
+
+    def _lists(self, lists: Iterable[tuple[Rows, float]]) -> Iterator[tuple[Fitting, float]]:
         return ((rows, portion) for rows, portion in lists if rows.rows)
 
     def _harm(self) -> Rows:
-        verbs = {Action.DELETE: "deletes the cluster", Action.REPLACE: "deletes the cluster and makes it anew"}
-        rows = [f"> - {_name(c)}: **{verbs[c.action]}**" for c in self._touched if c.action in verbs]
+        rows = [f"> - {_name(c)}: **{ENDS[c.action]}**" for c in self._touched if c.action in ENDS]
         costly = [(cluster, change) for cluster in self._touched for change in harmful(cluster)]
         for cluster, change in sorted(costly, key=lambda pair: list(IMPACTS).index(pair[1].impact), reverse=True):
             reason = f": {self._prose(change.reason)}" if change.reason else ""
@@ -144,7 +159,8 @@ class _Report:
         return Rows(head, rows, "clusters' rows", "| and {} more |")
 
     def _details(self) -> Group:
-        return Group([cluster_details(cluster, self._words, limited=self._limited) for cluster in self._touched])
+        make = partial(cluster_details, words=self._words, limited=self._limited)
+        return Group([partial(make, cluster) for cluster in self._touched])
 
     def _unmanaged_list(self) -> Rows:
         rows = [f"- {code(short_name(name))}" for name in self._unmanaged]

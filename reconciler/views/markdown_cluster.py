@@ -9,7 +9,7 @@ from reconciler.views.lines import change_lines, count, is_inline
 from reconciler.views.markdown_escape import clip, code, html_code, prose
 from reconciler.views.markdown_parts import Details, Diff, Part, Rows, Stack, Text
 from reconciler.views.values import inline
-from reconciler.views.wording import Words, by_origin, harm_of, impact_of, plural, short_name
+from reconciler.views.wording import Words, by_origin, impact_of, plural, short_name, worst
 
 _MORE_IN_TABLE = "| and {} more |"
 MESSAGE_LIMIT = 600  # characters of one message in a text that is limited at all
@@ -25,7 +25,7 @@ def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool) -> Det
             parts.append(Details(f"{title}: {plural(len(changes), 'change')}", Stack(content)))
         else:
             parts += [Text(f"**{title}**"), *content] if title else content
-    if cluster.request and (mask := cluster.request.query.get("updateMask")):
+    if words.sends and cluster.request and (mask := cluster.request.query.get("updateMask")):
         parts.append(Text(f"`updateMask`: {code(clip(mask, limit))}"))
     if cluster.jobs:
         rows = [
@@ -33,7 +33,7 @@ def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool) -> Det
             f"| {code(job.name)} |"
             for job in cluster.jobs
         ]
-        head = "Jobs in the way:\n\n| Job | User | Partition | State | Nodes | Name |\n|--:|---|---|---|--:|---|"
+        head = "Jobs that this touches:\n\n| Job | User | Partition | State | Nodes | Name |\n|--:|---|---|---|--:|---|"
         parts.append(Rows(head, rows, "jobs", _MORE_IN_TABLE))
     if cluster.notes:
         rows = [f"- {prose(clip(note.message, limit))} ({code(note.code)})" for note in cluster.notes]
@@ -48,13 +48,6 @@ def _summary(cluster: ClusterPlan, words: Words) -> str:
     facts += [f"<b>{impact}</b>"] if (impact := worst(cluster)) else []
     facts += ["<b>blocked</b>"] if cluster.blockers else []
     return f"{html_code(short_name(cluster.cluster))} {', '.join(facts)}"
-
-
-def worst(cluster: ClusterPlan) -> str:
-    """The worst impact of an update, in words; "" where all of it is in place."""
-    harm = harm_of(cluster)
-    found = (impact_of(cluster, change) for change in cluster.changes if change.impact is harm)
-    return next(found, "") if cluster.action is Action.UPDATE else ""
 
 
 def _changes(cluster: ClusterPlan, changes: Sequence[Change], words: Words, limit: int | None) -> Iterator[Part]:
@@ -79,5 +72,5 @@ def _changes(cluster: ClusterPlan, changes: Sequence[Change], words: Words, limi
 
 def _effect(cluster: ClusterPlan, change: Change, limit: int | None) -> str:
     impact = impact_of(cluster, change)
-    parts = [f"**{impact}**"] if impact else []
-    return " ".join([*parts, *([prose(clip(change.reason, limit))] if change.reason else [])])
+    parts = (f"**{impact}**" if impact else "", prose(clip(change.reason, limit)))
+    return ": ".join(filter(None, parts))

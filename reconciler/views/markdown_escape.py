@@ -10,7 +10,7 @@ from reconciler.views.safe import safe
 
 _BREAK = "\u200b"  # zero-width space; `safe` has escaped those of the text itself
 _ENTITIES = {ord(mark): f"&#{ord(mark)};" for mark in string.punctuation}
-_MARKUP = re.compile(r"[\\`*_~\[\]<>&|$]")
+_MARKUP = re.compile(r"[\\`*~\[\]<>&|$]|(?<!\w)_|_(?!\w)")
 # GitHub looks for these in the rendered text, where no backslash or entity hides them.
 _LINKS = re.compile(r"(?<=[@#])|(?<=\bGH)(?=-)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 _COMMENT = "<!--"  # how our own comments are found again: a script that holds the marker must not be taken for one

@@ -6,7 +6,7 @@ Sizes are UTF-8 bytes, which are never fewer than characters: what fits by bytes
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -22,13 +22,17 @@ _FENCE_FRAME = 160  # bytes for the fences of a cut diff and the line that says 
 _LEAST_DETAILS = 700  # bytes below which a cluster's details say less than its row in the table
 
 
-class Part(Protocol):
-    """`size` is what the whole needs; `fit` gives "" where the budget isn't enough to say anything."""
+class Fitting(Protocol):
+    """Something that can be said in at most `budget` bytes; "" where that isn't enough to say anything."""
+
+    def fit(self, budget: int, cuts: Cuts) -> str: ...
+
+
+class Part(Fitting, Protocol):
+    """`size` is what the whole needs."""
 
     @property
     def size(self) -> int: ...
-
-    def fit(self, budget: int, cuts: Cuts) -> str: ...
 
 
 def size_of(text: str) -> int:
@@ -92,11 +96,15 @@ class Diff:
 
     @cached_property
     def size(self) -> int:
-        return size_of(self._text([_written(line) for line in self.lines]))
+        return size_of(self._whole)
+
+    @cached_property
+    def _whole(self) -> str:
+        return self._text([_written(line) for line in self.lines])
 
     def fit(self, budget: int, cuts: Cuts) -> str:
         if self.size <= budget:
-            return self._text([_written(line) for line in self.lines])
+            return self._whole
         head, tail = self._ends(budget - size_of(self.lead) - _FENCE_FRAME)
         left_out = len(self.lines) - len(head) - len(tail)
         cuts["lines of diffs"] += left_out
@@ -134,7 +142,7 @@ def _written(line: Line) -> str:
 
 @dataclass(frozen=True)
 class Stack:
-    """Parts one below the other; each gets a fair share of the budget."""
+    """Parts one below the other. Diffs get what the others leave, but at least a third; among equals it is fair."""
 
     parts: Sequence[Part]
 
@@ -144,7 +152,11 @@ class Stack:
 
     def fit(self, budget: int, cuts: Cuts) -> str:
         sizes = [part.size + len(_GAP) for part in self.parts]
-        portions = zip(self.parts, shares(sizes, budget), strict=True)
+        diffs = [size if isinstance(part, Diff) else 0 for part, size in zip(self.parts, sizes, strict=True)]
+        others = [size - diff for size, diff in zip(sizes, diffs, strict=True)]
+        given = shares(others, budget - min(sum(diffs), budget // 3))
+        given = [sum(pair) for pair in zip(given, shares(diffs, budget - sum(given)), strict=True)]
+        portions = zip(self.parts, given, strict=True)
         return _GAP.join(filter(None, (part.fit(share - len(_GAP), cuts) for part, share in portions)))
 
 
@@ -169,23 +181,23 @@ class Details:
 
 @dataclass(frozen=True)
 class Group:
-    """Clusters' details, the most dangerous first: where not all can be had, the first ones, each worth reading."""
+    """Clusters' details, the most dangerous first: where not all can be had, the first ones, each worth reading.
 
-    members: Sequence[Details]
+    They are made one by one, since diffs of those that are left out would be work for nothing.
+    """
 
-    @property
-    def size(self) -> int:
-        return Stack(self.members).size
+    make: Sequence[Callable[[], Details]]
 
     def fit(self, budget: int, cuts: Cuts) -> str:
         kept: list[Details] = []
         room = budget
-        for member in self.members:
-            room -= min(member.size, _LEAST_DETAILS) + len(_GAP)
+        for make in self.make:
+            details = make()
+            room -= min(details.size, _LEAST_DETAILS) + len(_GAP)
             if room < 0:
                 break
-            kept.append(member)
-        if left_out := len(self.members) - len(kept):
+            kept.append(details)
+        if left_out := len(self.make) - len(kept):
             cuts["clusters' details"] += left_out
         return Stack(kept).fit(budget, cuts)
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Lock
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 from reconciler.views.outcome import duration
 from reconciler.views.safe import safe
-from reconciler.views.terminal import is_interactive, painter, use_colour
+from reconciler.views.terminal import is_interactive, use_colour
 from reconciler.views.wording import short_name
 
 HEARTBEAT = 30.0  # seconds; a CI log shows no more than this often that a wait goes on
 
 
 class Progress(Protocol):
-    """An observer of clusters' changes. `cluster` is the full resource name, times are seconds; all calls return at once.
+    """An observer of clusters' changes. `cluster` is the full resource name, times are seconds; no call waits.
 
     Entered before the first call and left after the last, so that what it has drawn can be taken away.
     """
@@ -90,8 +90,10 @@ class Lines(Silent):
             self._write(cluster, f"{status} after {duration(seconds)}")
 
     def _write(self, cluster: str, text: str) -> None:
-        self._stream.write(f"{safe(short_name(cluster))}: {safe(text)}\n")
-        self._stream.flush()
+        # A log that can't be written to any more (a closed pipe) is no reason to stop waiting.
+        with suppress(OSError, ValueError):
+            self._stream.write(f"{safe(short_name(cluster))}: {safe(text)}\n")
+            self._stream.flush()
 
 
 def for_stream(stream: TextIO, environ: Mapping[str, str], *, quiet: bool = False) -> Progress:

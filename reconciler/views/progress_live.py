@@ -1,4 +1,4 @@
-"""Live lines for a terminal: what runs, for how long, and what the service says of it. The only module that loads rich."""
+"""Live lines for a terminal: what runs, for how long, and what the service says of it. Only here is rich loaded."""
 
 from __future__ import annotations
 
@@ -34,12 +34,20 @@ class Live:
     """A line with a spinner per running cluster; a finished one leaves a plain line behind."""
 
     def __init__(self, stream: TextIO, *, colour: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console = Console(file=stream, no_color=not colour, highlight=False, markup=False, emoji=False)
+        self._console = Console(
+            file=stream, force_terminal=True, no_color=not colour, highlight=False, markup=False, emoji=False
+        )
         self._clock = clock
         self._lock = Lock()
         self._rows: dict[str, _Row] = {}
         self._spinner = Spinner("dots")
-        self._live = RichLive(console=self._console, get_renderable=self._render, transient=True, refresh_per_second=8)
+        self._live = RichLive(
+            console=self._console,
+            get_renderable=self._render,
+            refresh_per_second=8,
+            transient=True,
+            redirect_stdout=False,  # the result goes to standard output, and nowhere else
+        )
 
     def __enter__(self) -> Self:
         self._live.start()

@@ -67,9 +67,7 @@ class _Report:
 
     def _cluster(self, cluster: ClusterPlan) -> Iterator[str]:
         paint = self._paint
-        label = f"{wording.GLYPHS[cluster.action]} {safe(wording.short_name(cluster.cluster))}"
-        action = self._words.actions[cluster.action]
-        yield f"{paint(_ACTION_STYLES[cluster.action], label)} ({action}) {paint('dim', safe(cluster.source))}".rstrip()
+        yield self._headline(cluster)
         for blocker in cluster.blockers:
             yield f"    {paint('bold red', 'blocked')} [{safe(blocker.code)}] {safe(blocker.message)}"
         for _, title, changes in wording.by_origin(self._words, cluster.changes):
@@ -78,11 +76,18 @@ class _Report:
             yield from self._changes(cluster, changes)
         for note in cluster.notes:
             yield f"    {paint('cyan', 'note')} [{safe(note.code)}] {safe(note.message)}"
-        if cluster.request and (mask := cluster.request.query.get("updateMask")):
+        if self._words.sends and cluster.request and (mask := cluster.request.query.get("updateMask")):
             yield f"    {paint('dim', f'updateMask {safe(mask)}')}"
         if cluster.jobs:
-            yield f"    {wording.plural(len(cluster.jobs), 'job')} in the way:"
+            yield f"    touches {wording.plural(len(cluster.jobs), 'job')}:"
             yield from (f"      {line}" for line in _job_lines(cluster.jobs))
+
+    def _headline(self, cluster: ClusterPlan) -> str:
+        label = f"{wording.GLYPHS[cluster.action]} {safe(wording.short_name(cluster.cluster))}"
+        parts = [self._paint(_ACTION_STYLES[cluster.action], label), f"({self._words.actions[cluster.action]})"]
+        if cluster.action in wording.ENDS:
+            parts.append(self._paint("bold red", f"[{wording.ENDS[cluster.action]}]"))
+        return " ".join([*parts, self._paint("dim", safe(cluster.source))]).rstrip()
 
     def _changes(self, cluster: ClusterPlan, changes: list[Change]) -> Iterator[str]:
         widths = [width(_label(change)) for change in changes if is_inline(change)]

@@ -17,6 +17,7 @@ IMPACTS = {
     Impact.REMOVES_NODES: "removes nodes",
     Impact.IMMUTABLE: "immutable",
 }
+ENDS = {Action.DELETE: "deletes the cluster", Action.REPLACE: "deletes the cluster and makes it anew"}
 _HARM = list(Impact)
 _ORDER = [Action.REPLACE, Action.DELETE, Action.UPDATE, Action.CREATE, Action.NO_OP]
 
@@ -29,6 +30,7 @@ class Words:
     before: str
     after: str
     harm: str  # heads what is removed or recreated
+    sends: bool  # whether requests are made of it, so that their masks matter
     actions: dict[Action, str]
     origins: dict[Origin, str]
 
@@ -38,6 +40,7 @@ PLAN = Words(
     before="Before",
     after="After",
     harm="Removes or recreates",
+    sends=True,
     actions={action: action.value for action in Action} | {Action.NO_OP: "unchanged"},
     origins={Origin.EDIT: "This change makes", Origin.DRIFT: "Live differs (would be reverted)"},
 )
@@ -46,6 +49,7 @@ DRIFT = Words(
     before="Live",
     after="File",
     harm="To undo it would remove or recreate",
+    sends=False,
     actions={
         Action.CREATE: "missing",
         Action.UPDATE: "differs",
@@ -89,6 +93,11 @@ def harm_of(cluster: ClusterPlan) -> Impact:
     if cluster.action in (Action.DELETE, Action.REPLACE):
         return Impact.IMMUTABLE
     return max((change.impact for change in cluster.changes), key=_HARM.index, default=Impact.IN_PLACE)
+
+
+def worst(cluster: ClusterPlan) -> str:
+    """The worst that happens to what is there, in words; "" where all is in place."""
+    return ENDS.get(cluster.action) or IMPACTS[harm_of(cluster)]
 
 
 def impact_of(cluster: ClusterPlan, change: Change) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from harness import RealSlurm, why_not_here
+from harness import BASE, RealSlurm, why_not_here
 
 from reconciler.emulator.slurm_socket import SlurmSocket
-
-BASE = {"orchestratorSpec": {"slurmSpec": {"partitions": [{"id": "cpu"}, {"id": "debug", "config": {"MaxTime": "5"}}]}}}
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,8 @@ NODE = "node1"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "slurmrestd", "scontrol", "sinfo", "squeue", "scancel")
 START_SECONDS = 30.0
 STOP_SECONDS = 15.0
+# The cluster that tests begin with, as far as its Slurm goes.
+BASE = {"orchestratorSpec": {"slurmSpec": {"partitions": [{"id": "cpu"}, {"id": "debug", "config": {"MaxTime": "5"}}]}}}
 
 _SLURM_CONF = """\
 ClusterName=test

@@ -14,7 +14,7 @@ from reconciler.spec.values import describe
 @rule("ignore-changes", "Paths in ignore_changes are fields of the resource.", source="contract")
 def ignore_changes(subject: Subject) -> Iterator[Hit]:
     for index, pattern in enumerate(subject.lifecycle.ignore_changes):
-        if fault := _path_fault(pattern, known_only=not subject.lifecycle.allow_unknown_fields):
+        if fault := _path_fault(pattern):
             yield Hit(
                 ("lifecycle", "ignore_changes", index),
                 f"ignore_changes {describe(pattern)}: {fault}",
@@ -23,11 +23,9 @@ def ignore_changes(subject: Subject) -> Iterator[Hit]:
 
 
 @cache
-def _path_fault(pattern: str, *, known_only: bool) -> str:
+def _path_fault(pattern: str) -> str:
     try:
-        segments = parse(pattern)
-        if known_only:
-            resolve(segments)
+        resolve(parse(pattern))
     except ValueError as error:
         return str(error)
     return ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from reconciler.spec import secrets
 from reconciler.spec.findings import Path, Severity
 from reconciler.spec.rules.rule import SLURM, Hit, Subject, rule
+from reconciler.spec.scripts import FileText
 from reconciler.spec.values import describe
 
 _JOB_SCRIPTS = ("prolog_bash_scripts", "epilog_bash_scripts")
@@ -34,28 +35,29 @@ def _job_scripts(subject: Subject) -> Iterator[tuple[Path, str]]:
             yield (*SLURM, field, index), text
 
 
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
+def _place(text: str, position: int) -> str:
+    line = text.count("\n", 0, position) + 1
+    return f"line {line} of {text.file if isinstance(text, FileText) else 'the script'}"
 
 
-@rule("secret-in-script", "A script holds what looks like a secret.", source="-", severity=Severity.WARNING)
+@rule("secret-in-script", "A script holds what looks like a secret.", source="practice", severity=Severity.WARNING)
 def secret_in_script(subject: Subject) -> Iterator[Hit]:
     for path, text in _scripts(subject):
         for span in secrets.find(text):
             yield Hit(
                 path,
-                f"line {_line(text, span.start)} of the script holds what looks like {span.kind}",
+                f"{_place(text, span.start)} holds what looks like {span.kind}",
                 "read it from Secret Manager at run time: who may see the cluster can read its scripts",
             )
 
 
-@rule("script-line-ends", "A script's lines end in LF.", source="-", severity=Severity.WARNING)
+@rule("script-line-ends", "A script's lines end in LF.", source="practice", severity=Severity.WARNING)
 def script_line_ends(subject: Subject) -> Iterator[Hit]:
     for path, text in _scripts(subject):
         if (position := text.find("\r")) >= 0:
             yield Hit(
                 path,
-                f'line {_line(text, position)} of the script ends in "\\r": it was saved with Windows line ends',
+                f'{_place(text, position)} ends in "\\r": it was saved with Windows line ends',
                 "save it with LF line ends, or jobs fail with a bad interpreter",
             )
 
@@ -71,7 +73,7 @@ def slurm_command_in_script(subject: Subject) -> Iterator[Hit]:
         for match in _SLURM_COMMAND.finditer(text):
             yield Hit(
                 path,
-                f"line {_line(text, match.start(1))} of the script calls {describe(match[1])}",
+                f"{_place(text, match.start(1))} calls {describe(match[1])}",
                 "use the SLURM_* variables instead: under load such calls hang nodes",
             )
 
@@ -87,6 +89,6 @@ def kill_by_user(subject: Subject) -> Iterator[Hit]:
         for match in _KILL_BY_USER.finditer(text):
             yield Hit(
                 path,
-                f"line {_line(text, match.start(1))} of the script kills by user: {describe(match[1])}",
+                f"{_place(text, match.start(1))} kills by user: {describe(match[1])}",
                 "that ends the user's other jobs on the node too",
             )

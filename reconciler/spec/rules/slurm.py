@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from reconciler.spec.findings import Severity
-from reconciler.spec.rules.rule import SLURM, Config, Hit, Subject, rule
+from reconciler.spec.rules.rule import SLURM, Hit, Subject, rule
 from reconciler.spec.slurm_parameters import Record, fold, parameter, records, suggestion
 from reconciler.spec.values import describe
 
@@ -31,15 +32,15 @@ _DBD = frozenset(
 _DBD_PREFIXES = ("storage", "purge", "archive", "dbd")
 # Each begins a line of its own, which the service writes from these fields.
 _LINES = {"nodename": "node_pools", "nodeset": "node_pools", "partitionname": "partitions"}
+_DEFAULT = "default"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _BREAK = re.compile(r"[\r\n\0]")
 
 
-def _refused(config: Config, name: str) -> str:
+@lru_cache(maxsize=4096)
+def _refused(name: str) -> str:
     """What to do instead of a parameter that the service keeps to itself, or the empty string."""
     folded = fold(name)
-    if config.record is not Record.CLUSTER:
-        return ""
     if folded in _SCRIPT_FIELDS:
         return f"use {_SCRIPT_FIELDS[folded]}"
     if folded in _MANAGED:
@@ -47,10 +48,6 @@ def _refused(config: Config, name: str) -> str:
     if folded in _DBD or folded.startswith(_DBD_PREFIXES):
         return "it belongs to slurmdbd, which the service manages: remove it"
     return ""
-
-
-def _is_default(config: Config, name: str) -> bool:
-    return fold(name) == "default" and config.record is not Record.NODE
 
 
 @rule("slurm-superseded", "config excludes scheduling and accounting.", source="C")
@@ -68,7 +65,7 @@ def superseded(subject: Subject) -> Iterator[Hit]:
 def refused(subject: Subject) -> Iterator[Hit]:
     for config in subject.configs:
         for name in config.value:
-            if instead := _refused(config, name):
+            if instead := _refused(name):
                 yield Hit((*config.path, name), f"{describe(name)} is refused by the service", instead)
 
 
@@ -88,7 +85,7 @@ def record_line(subject: Subject) -> Iterator[Hit]:
 def default_partition(subject: Subject) -> Iterator[Hit]:
     for config in subject.configs:
         for name in config.value:
-            if _is_default(config, name):
+            if fold(name) == _DEFAULT:
                 yield Hit(
                     (*config.path, name),
                     f"{describe(name)} is refused by the service",
@@ -120,18 +117,17 @@ def one_line(subject: Subject) -> Iterator[Hit]:
                 yield Hit((*config.path, name), f"the value of {name} has a line break", "write it on one line")
 
 
-def _unjudged(config: Config, name: str) -> bool:
+@lru_cache(maxsize=4096)
+def _unjudged(name: str) -> bool:
     """Whether no other rule has said of a name that it can't be here."""
-    return not (
-        _refused(config, name) or _is_default(config, name) or fold(name) in _LINES or not _NAME.fullmatch(name)
-    )
+    return bool(_NAME.fullmatch(name)) and not (_refused(name) or fold(name) == _DEFAULT or fold(name) in _LINES)
 
 
 @rule("slurm-unknown-parameter", "No known Slurm version has the parameter.", source="Slurm", severity=Severity.WARNING)
 def unknown_parameter(subject: Subject) -> Iterator[Hit]:
     for config in subject.configs:
         for name in config.value:
-            if not parameter(config.record, name) and not records(name) and _unjudged(config, name):
+            if not parameter(config.record, name) and not records(name) and _unjudged(name):
                 yield Hit(
                     (*config.path, name),
                     f"{describe(name)} is no Slurm parameter known to this version",
@@ -143,7 +139,7 @@ def unknown_parameter(subject: Subject) -> Iterator[Hit]:
 def misplaced_parameter(subject: Subject) -> Iterator[Hit]:
     for config in subject.configs:
         for name in config.value:
-            if parameter(config.record, name) or not _unjudged(config, name):
+            if parameter(config.record, name) or not _unjudged(name):
                 continue
             if places := " or ".join(_PLACES[record] for record in records(name)):
                 yield Hit(
@@ -158,7 +154,7 @@ def value(subject: Subject) -> Iterator[Hit]:
     for config in subject.configs:
         for name, text in config.value.items():
             known = parameter(config.record, name)
-            if known and not known.reads(text) and _unjudged(config, name):
+            if known and not known.reads(text) and _unjudged(name):
                 yield Hit(
                     (*config.path, name),
                     f"{known.name}: {describe(text)} is no {' or '.join(sorted(known.types))} value",

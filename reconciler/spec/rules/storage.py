@@ -44,7 +44,8 @@ def _resource_names(subject: Subject) -> Iterator[tuple[str, Path, str]]:
 @rule("resource-name", "Networks, subnetworks, Filestore and Lustre instances go by their full names.", source="C S2")
 def resource_name(subject: Subject) -> Iterator[Hit]:
     for what, path, name in _resource_names(subject):
-        if not _PATTERNS[what].fullmatch(resource(name, {})):
+        pattern = _PATTERNS[what]
+        if not (pattern.fullmatch(name) or pattern.fullmatch(resource(name, {}))):
             field = next(part for part in reversed(path) if isinstance(part, str))
             yield Hit(
                 path,

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from slurm_cluster import MODERN, OLD, Clock, Cluster, sample, submission
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slurm_cluster import MODERN, OLD, Clock, Cluster, resource, sample, submission
+
+from reconciler.emulator.slurm import BuiltinSlurm
 
 RECORDED_GETS = [
     ("get_unknown", "GET", "job/999999"),
@@ -190,3 +194,67 @@ def test_history_of_an_unknown_job(cluster: Cluster, version: str) -> None:
 def test_empty_queue_is_a_warning(cluster: Cluster) -> None:
     """v0.0.42 warns when there is no job to show."""
     assert cluster.get("jobs/")["warnings"] == [{"description": "Zero jobs to dump", "source": ""}]
+
+
+ODD_FIELDS: list[tuple[str, dict[str, Any], int]] = [
+    (OLD, {"name": ["x"]}, 400),
+    (OLD, {"tasks": "abc"}, 400),
+    (OLD, {"tasks": {}}, 400),
+    (OLD, {"nodes": 2.5}, 400),
+    (OLD, {"nodes": {}}, 400),
+    (OLD, {"nodes": [2, 4]}, 200),
+    (OLD, {"nodes": "1-2", "minimum_nodes": 9}, 200),
+    (OLD, {"user_id": 0}, 400),
+    (OLD, {"environment": "A=b"}, 400),
+    (MODERN, {"nodes": "1-2"}, 200),
+    (MODERN, {"nodes": 2}, 200),
+    (MODERN, {"nodes": "many"}, 500),
+    (MODERN, {"tasks": 2.0}, 200),
+    (MODERN, {"tasks": 10**40}, 500),
+    (MODERN, {"name": 5}, 200),
+    (MODERN, {"time_limit": {"infinite": True}}, 200),
+    (MODERN, {"time_limit": "00:05:00"}, 500),
+    (MODERN, {"user_id": "0"}, 500),
+]
+
+
+@pytest.mark.parametrize(("version", "fields", "status"), ODD_FIELDS)
+def test_odd_values(cluster: Cluster, version: str, fields: dict[str, Any], status: int) -> None:
+    """Values of the wrong kind are converted or refused as the version does; a job is made exactly for a 200."""
+    path = f"/slurm/{version}/job/submit"
+    answer, body = cluster.call("POST", path, submission(version=version, **fields))
+    assert (answer, "job_id" in body) == (status, status == 200)
+    assert bool(cluster.states()) == (status == 200)
+
+
+@pytest.mark.parametrize("body", [None, [], {}, "5", {"job": 5, "script": "x"}, {"jobs": [5], "script": "x"}])
+@pytest.mark.parametrize("version", [OLD, MODERN])
+def test_bodies_without_a_job(cluster: Cluster, version: str, body: object) -> None:
+    """A body that describes no job makes none, and the answer says something about it."""
+    _, answer = cluster.call("POST", f"/slurm/{version}/job/submit", body)
+    assert "job_id" not in answer
+    assert answer["errors"] or answer["warnings"]
+
+
+_KEYS = ["name", "partition", "nodes", "minimum_nodes", "tasks", "cpus_per_task", "time_limit", "array", "hold", "x"]
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("infinite"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["set", "number"]), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(version=st.sampled_from([OLD, MODERN]), fields=st.dictionaries(st.sampled_from(_KEYS), _JSON, max_size=4))
+@settings(max_examples=150, deadline=None)
+def test_no_body_breaks_it(version: str, fields: dict[str, Any]) -> None:
+    """Whatever a body holds, there is an answer, and the queue can still be shown."""
+    slurm = BuiltinSlurm()
+    slurm.configure({"versions": [OLD, MODERN]})
+    fresh = Cluster(slurm, resource())
+    assert fresh.text("POST", f"/slurm/{version}/job/submit", submission(version=version, **fields))[0] in (
+        200,
+        400,
+        500,
+    )
+    assert {fresh.text("GET", f"/slurm/{each}/jobs/")[0] for each in (OLD, MODERN)} == {200}
+    slurm.close()

@@ -62,6 +62,10 @@ def test_lost_answer(cluster: Cluster) -> None:
         {"fault": 7},
         {"inject_jobs": [{"cluster": "demo", "nonsense": 1}]},
         {"inject_jobs": [{"cluster": "demo", "array": "x"}]},
+        {"inject_jobs": [{"cluster": "demo", "array": 5}]},
+        {"inject_jobs": [{"cluster": "demo", "node_count": "2"}]},
+        {"inject_jobs": {"cluster": "demo"}},
+        {"resume_nodes": "demo"},
     ],
 )
 def test_wrong_settings(cluster: Cluster, changes: dict[str, Any]) -> None:
@@ -134,6 +138,16 @@ def test_failing_prolog(cluster: Cluster, clock: Clock) -> None:
     good = cluster.submit(script="sleep 10")
     clock.now += 1
     assert (cluster.states()[good], cluster.job(good)["nodes"]) == ("RUNNING", "cpu-0")
+
+
+def test_recreated_nodes_are_fresh(cluster: Cluster, clock: Clock) -> None:
+    """Nodes that a change recreates are not drained any more."""
+    cluster.slurm.configure({"prolog_fails": True})
+    cluster.submit(array="0-3")
+    clock.now += 1
+    assert [node["state"][-1] for node in cluster.get("nodes/")["nodes"]] == ["DRAIN"] * 4 + ["IDLE"] * 2
+    cluster.resource["nodePools"][0]["startupScript"] = "true"
+    assert {node["state"][-1] for node in cluster.get("nodes/")["nodes"]} == {"IDLE"}
 
 
 def test_prolog_script_that_fails(cluster: Cluster, clock: Clock) -> None:

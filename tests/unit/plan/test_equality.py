@@ -90,6 +90,12 @@ DIFFERENT: list[tuple[str, Edit, list[str]]] = [
     ("the first partition, with no default set", lambda f, a: slurm(f)["partitions"].reverse(), [f"{SLURM}.partitions"]),
     ("a partition put in front", lambda f, a: slurm(f)["partitions"].insert(
         0, {"id": "new", "node_pool_ids": ["cpu"]}), [f"{SLURM}.partitions[new]", f"{SLURM}.partitions"]),
+    ("a default no longer set, with another first partition", lambda f, a: (
+        live_slurm(a).update(defaultPartitionId="cpu"), slurm(f)["partitions"].reverse()),
+     [f"{SLURM}.partitions", f"{SLURM}.default_partition_id"]),
+    ("a default newly set", lambda f, a: (
+        slurm(f).update(default_partition_id="gpu"), slurm(f)["partitions"].reverse()),
+     [f"{SLURM}.default_partition_id"]),
     ("a network of another project", lambda f, a: a["network"].update(
         network="projects/999/global/networks/net-a"), ["network.network"]),
     ("an image of another family", lambda f, a: f["node_pools"][1].update(

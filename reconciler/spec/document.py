@@ -1,0 +1,160 @@
+"""One cluster file to the clusters it describes: YAML, defaults, scripts, envelope and fields, in that order.
+
+Each step reports what it finds, at its place; a later one isn't taken where an earlier one's faults would mislead it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from yaml.nodes import MappingNode, Node
+
+from reconciler.spec import places
+from reconciler.spec.discovery import Found
+from reconciler.spec.envelope import read_keys, read_lifecycle, read_name, read_spec
+from reconciler.spec.files import Files, UnreadableError
+from reconciler.spec.findings import Finding, Path, Problem, Severity
+from reconciler.spec.layers import BrokenDefaultsError, Layers, is_empty
+from reconciler.spec.model import Desired
+from reconciler.spec.names import ClusterName
+from reconciler.spec.places import BrokenError, Place, finding, place_of
+from reconciler.spec.scripts import Scripts
+from reconciler.spec.yamlnodes import MAX_FILE_BYTES, compose
+from reconciler.spec.yamlvalues import Values
+
+Check = Callable[[Desired], Iterable[Problem]]
+# Checks rely on types and on required fields being there; these faults leave both as they should be.
+_HARMLESS = frozenset({"unknown-field", "two-spellings", "script-file"})
+
+
+@dataclass(slots=True)
+class Draft:
+    """One document of a file as far as it could be read; `desired` is there when nothing is wrong with it.
+
+    `place` is where it says which cluster it is. A file that can't be read at all is one draft.
+    """
+
+    source: str
+    document: int = 0
+    place: Place = Place("")
+    name: ClusterName | None = None
+    desired: Desired | None = None
+    findings: list[Finding] = field(default_factory=list)
+    refusal: str = ""  # why it can't be used, where the finding stands elsewhere
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [each for each in self.findings if each.severity is Severity.ERROR]
+
+
+class Reader:
+    """Reads files one after the other; what they share, defaults and scripts, is read once."""
+
+    def __init__(self, files: Files, checks: Sequence[Check], report: Callable[[Finding], None]) -> None:
+        self._files = files
+        self._checks = checks
+        self._layers = Layers(files, report)
+        self._scripts = Scripts(files)
+
+    def read(self, found: Found) -> Iterator[Draft]:
+        """The documents of a file; empty ones are passed over."""
+        source = self._files.shown(found.path)
+        try:
+            nodes = [(index, node) for index, node in enumerate(self._compose(found)) if not is_empty(node)]
+            if not nodes:
+                raise places.broken(Place(found.path), "empty", "there is no cluster in this file")
+        except BrokenError as error:
+            yield Draft(source, findings=[self.shown(error.finding)])
+            return
+        for index, node in nodes:
+            draft = Draft(source, index, self._place(node, ()))
+            if isinstance(node, MappingNode):
+                self._document(node, found, draft)
+            else:
+                message = "a cluster file is a mapping with project, location, cluster_id and spec"
+                draft.findings.append(self.shown(finding(place_of(node.start_mark), "type", message)))
+            yield draft
+
+    def locate(self, found: Found, document: int, path: Path) -> Place:
+        """Where `path` of a document stands, by reading the file again; the whole file if it has changed too much."""
+        try:
+            node = self._compose(found)[document]
+            if isinstance(node, MappingNode):
+                return self._place(self._layered(node, found), path)
+        except (BrokenError, BrokenDefaultsError, IndexError):
+            pass
+        return Place(self._files.shown(found.path))
+
+    def defaults(self, found: Found) -> bool:
+        """Whether the defaults in force where this file stands can be used; they are reported on if not."""
+        folder = posixpath.dirname(found.path)
+        try:
+            self._layers.of(folder, self._files.root(folder, found.top))
+        except BrokenDefaultsError:
+            return False
+        return True
+
+    def shown(self, each: Finding) -> Finding:
+        """The finding with its file's path as people know it."""
+        return replace(each, file=self._files.shown(each.file))
+
+    def _place(self, node: Node, path: Path) -> Place:
+        place = places.find(node, path)
+        return place._replace(file=self._files.shown(place.file))
+
+    def _compose(self, found: Found) -> list[Node]:
+        try:
+            return compose(self._files.read(found.path, MAX_FILE_BYTES), found.path)
+        except UnreadableError as error:
+            raise places.broken(Place(found.path), "unreadable", f"can't be read: {error}") from error
+
+    def _layered(self, node: MappingNode, found: Found) -> MappingNode:
+        folder = posixpath.dirname(found.path)
+        return self._layers.under(node, folder, self._files.root(folder, found.top))
+
+    def _document(self, node: MappingNode, found: Found, draft: Draft) -> None:
+        def report(each: Finding) -> None:
+            draft.findings.append(self.shown(each))
+
+        try:
+            node = self._layered(node, found)
+            raw = Values(report).of(node)
+        except BrokenDefaultsError:
+            draft.refusal = "the _defaults.yaml of its folder, or of one above, can't be used"
+            return
+        except BrokenError as error:
+            report(error.finding)
+            return
+        draft.place = self._place(node, ("cluster_id",))
+        if draft.findings:  # the YAML is at fault, so what seems to be missing may just not have been read
+            draft.name = read_name(raw, partial(places.literal, node), lambda _: None)
+            return
+        for key, value in node.value:
+            if key.value == "spec" and isinstance(value, MappingNode):
+                root = self._files.root(posixpath.dirname(found.path), found.top)
+                self._scripts.put(raw["spec"], value, root, report)
+        self._fields(raw, node, draft)
+
+    def _fields(self, raw: dict[str, Any], node: MappingNode, draft: Draft) -> None:
+        literal = partial(places.literal, node)
+
+        def report(problem: Problem) -> None:
+            place = self._place(node, problem.path)
+            draft.findings.append(finding(place, problem.rule, problem.message, problem.hint, problem.severity))
+
+        read_keys(raw, report)
+        draft.name = read_name(raw, literal, report)
+        lifecycle = read_lifecycle(raw.get("lifecycle"), report)
+        spec = read_spec(raw, lifecycle, literal, report)
+        if draft.name is None or lifecycle is None or not all(each.rule in _HARMLESS for each in draft.errors):
+            return
+        desired = Desired(draft.name, draft.source, lifecycle, spec, draft.document)
+        for check in self._checks:
+            for problem in check(desired):
+                report(problem)
+        if not draft.errors:
+            draft.desired = desired

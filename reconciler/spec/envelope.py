@@ -1,0 +1,120 @@
+"""What stands around the resource in a cluster file: which cluster it is, and how the tool treats it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from reconciler.spec.findings import Path, Problem, Report, did_you_mean
+from reconciler.spec.model import Lifecycle, MaintenanceWindow, Paused
+from reconciler.spec.names import ClusterName
+from reconciler.spec.reading import Literal, Typed, read_file
+from reconciler.spec.tree import ROOT
+from reconciler.spec.values import describe
+
+KEYS = ("project", "location", "cluster_id", "lifecycle", "spec")
+_DEFAULT = Lifecycle()
+_NAME = re.compile(r"[^\s/]+")
+_QUOTED = re.compile("'([^']+)'")
+_TIME = "a time with its zone, such as 2026-12-24T08:00:00Z"
+_WANTED = {  # pydantic's names of errors, in words for people who write YAML
+    "bool_type": "true or false",
+    "datetime_parsing": _TIME,
+    "datetime_type": _TIME,
+    "float_type": "a number",
+    "model_type": "a mapping",
+    "string_pattern_mismatch": 'a time of day such as "02:00"',
+    "string_too_short": "a text that isn't empty",
+    "string_type": "a string",
+    "timezone_aware": _TIME,
+    "too_short": "a list that isn't empty",
+    "tuple_type": "a list",
+}
+_MODELS: dict[Path, type[BaseModel]] = {
+    (): Lifecycle,
+    ("paused",): Paused,
+    ("maintenance_window",): MaintenanceWindow,
+}
+
+
+def read_keys(raw: dict[str, Any], report: Report) -> None:
+    """Report the keys that a document can't have."""
+    for key in raw:
+        if key in KEYS:
+            continue
+        hint = did_you_mean(key, KEYS)
+        if not hint:
+            hint = "it belongs under spec" if key in ROOT.names else "known here: " + ", ".join(KEYS)
+        report(Problem((key,), "unknown-field", f"unknown key {key[:80]}", hint))
+
+
+def read_name(raw: dict[str, Any], literal: Literal, report: Report) -> ClusterName | None:
+    """The cluster's name, where all three parts of it are sound."""
+    parts = [_part(raw.get(key), key, literal, report) for key in KEYS[:3]]
+    return ClusterName(*parts) if all(parts) else None
+
+
+def _part(value: Any, key: str, literal: Literal, report: Report) -> str:
+    if value is None:
+        report(Problem((key,), "required", f"{key} is missing"))
+        return ""
+    # Written without quotes, a number or a word such as true is taken as it stands.
+    text = literal((key,)) if isinstance(value, (bool, int, float)) else value
+    if not isinstance(text, str):
+        report(Problem((key,), "type", f"{key} must be a string, got {describe(value)}"))
+    elif not _NAME.fullmatch(text):
+        report(Problem((key,), "name", f"{key} must be one name without slashes and spaces, got {describe(text)}"))
+    else:
+        return text
+    return ""
+
+
+def read_spec(raw: dict[str, Any], lifecycle: Lifecycle | None, literal: Literal, report: Report) -> Typed:
+    """The resource, empty where there is none. Only a cluster that is to be absent may lack it."""
+    spec = raw.get("spec")
+    if lifecycle is not None and lifecycle.state == "absent" and not spec:
+        return {}
+    if isinstance(spec, dict):
+        said = raw.get("lifecycle")  # taken from there, since one with a fault elsewhere says it too
+        allow_unknown = isinstance(said, dict) and said.get("allow_unknown_fields") is True
+        return read_file(spec, ("spec",), literal, report, allow_unknown=allow_unknown)
+    if spec is not None:
+        report(Problem(("spec",), "type", f"spec must be a mapping, got {describe(spec)}"))
+    elif lifecycle is not None:  # a lifecycle with a fault may have been meant to say "absent"
+        report(Problem(("spec",), "required", "spec is missing", "only state: absent goes without it"))
+    return {}
+
+
+def read_lifecycle(raw: Any, report: Report) -> Lifecycle | None:
+    """The lifecycle of a document, the default where it has none; null means absent. None where it can't be read."""
+    if raw is None:
+        return _DEFAULT
+    if isinstance(raw, dict):
+        raw = {key: value for key, value in raw.items() if value is not None}
+    try:
+        # Strict, since a lenient reading would take "no" for false; from JSON, where strictness still allows for times.
+        return Lifecycle.model_validate_json(json.dumps(raw), strict=True)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            report(_problem(detail["type"], detail["loc"], detail["msg"], detail["input"]))
+        return None
+
+
+def _problem(kind: str, where: Path, message: str, value: object) -> Problem:
+    path: Path = ("lifecycle", *where)
+    name = "lifecycle" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
+    if kind == "extra_forbidden":
+        known = list(_MODELS[where[:-1]].model_fields)
+        hint = did_you_mean(str(where[-1]), known) or "known here: " + ", ".join(known)
+        return Problem(path, "unknown-field", f"unknown field {name}", hint)
+    if kind == "missing":
+        return Problem(path, "required", f"{name} is missing")
+    if kind == "literal_error":
+        known = _QUOTED.findall(message)
+        hint = did_you_mean(str(value), known)
+        return Problem(path, "type", f"{name} must be {' or '.join(known)}, got {describe(value)}", hint)
+    wanted = _WANTED.get(kind) or message.partition(" should be ")[2] or message
+    return Problem(path, "type", f"{name} must be {wanted}, got {describe(value)}")

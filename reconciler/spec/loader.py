@@ -1,0 +1,153 @@
+"""Cluster files in, clusters out: every file that PATHS name is read, and one bad file hides nothing of the others."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from reconciler.spec.discovery import Found, discover
+from reconciler.spec.document import Check, Draft, Reader
+from reconciler.spec.files import DiskFiles, Files, MappingFiles
+from reconciler.spec.findings import Finding, Severity
+from reconciler.spec.findings import Path as FieldPath
+from reconciler.spec.model import Desired
+from reconciler.spec.names import ClusterName
+from reconciler.spec.places import Place, finding
+
+DEFAULT_PATH = "clusters.d"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document, or a whole file, that can't be used: why, in a line, and which cluster it is about where it says so."""
+
+    source: str
+    message: str
+    name: ClusterName | None = None
+    document: int = 0
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What the files say. Every error is in `findings`, and what has one is in `refused` and not in `clusters`."""
+
+    clusters: tuple[Desired, ...]
+    findings: tuple[Finding, ...]
+    refused: tuple[Refused, ...]
+    _concern: Mapping[Finding, frozenset[ClusterName | None]] = field(repr=False, compare=False)
+    _reader: Reader = field(repr=False, compare=False)
+    _found: Mapping[str, Found] = field(repr=False, compare=False)
+
+    def select(self, patterns: Iterable[str]) -> Loaded:
+        """What concerns the clusters that any of the patterns fits, and what can't be told to concern others.
+
+        A pattern is a glob over cluster ids or over PROJECT/LOCATION/ID, or a full resource name.
+        """
+        wanted = tuple(patterns)
+
+        def fits(name: ClusterName | None) -> bool:
+            return name is None or any(_fits(name, pattern) for pattern in wanted)
+
+        return replace(
+            self,
+            clusters=tuple(desired for desired in self.clusters if fits(desired.name)),
+            findings=tuple(each for each in self.findings if any(fits(name) for name in self._concern[each])),
+            refused=tuple(refused for refused in self.refused if fits(refused.name)),
+        )
+
+    def locate(self, desired: Desired, path: FieldPath) -> Place:
+        """Where `path`, from the document's root and in either spelling, stands in the cluster's files, read again."""
+        return self._reader.locate(self._found[desired.source], desired.document, path)
+
+
+def load(
+    paths: Iterable[str | Path] = (DEFAULT_PATH,), *, cwd: Path, root: Path | None = None, checks: Sequence[Check] = ()
+) -> Loaded:
+    """The clusters of files and folders, which are relative to `cwd`.
+
+    `root` is the repository; without it, that is the nearest folder with a `.git` above a file, or else `cwd`. Each
+    check is run on each cluster that could be read, and its problems become findings.
+    """
+    return _load([Path(path).as_posix() for path in paths], DiskFiles(cwd, root), checks)
+
+
+def load_text(
+    files: Mapping[str, bytes], paths: Iterable[str] = (DEFAULT_PATH,), *, cwd: str = "", checks: Sequence[Check] = ()
+) -> Loaded:
+    """The same from files in memory, such as those of a git revision.
+
+    Their names are posix paths from the repository's root; `paths` are relative to its folder `cwd`.
+    """
+    return _load(list(paths), MappingFiles(files, cwd), checks)
+
+
+def _load(paths: list[str], files: Files, checks: Sequence[Check]) -> Loaded:
+    common: list[Finding] = []  # what concerns no one cluster
+    reader = Reader(files, checks, common.append)
+    discovered = discover(paths, files)
+    drafts: list[Draft] = []
+    for found in discovered.files:
+        drafts += reader.read(found)
+    for found in discovered.defaults:
+        if not reader.defaults(found):
+            drafts.append(Draft(files.shown(found.path), refusal="these defaults can't be used"))
+    _refuse_twins(drafts)
+    for each in discovered.findings:
+        common.append(each)
+        if each.severity is Severity.ERROR:
+            drafts.append(Draft(files.shown(each.file), refusal=each.message))
+    found_by_source = {files.shown(found.path): found for found in discovered.files}
+    return _loaded(drafts, [reader.shown(each) for each in common], reader, found_by_source)
+
+
+def _refuse_twins(drafts: list[Draft]) -> None:
+    """Two documents for one cluster: neither can be used, and each names the other."""
+    by_name: dict[ClusterName, list[Draft]] = {}
+    for draft in drafts:
+        if draft.name is not None:
+            by_name.setdefault(draft.name, []).append(draft)
+    for name, twins in by_name.items():
+        for draft in twins if len(twins) > 1 else ():
+            other = next(twin for twin in twins if twin is not draft)
+            where = f"{other.place.file}:{other.place.line}"
+            message = f"{name.cluster_id} in {name.project}/{name.location} is described twice: in {where} too"
+            draft.findings.append(finding(draft.place, "duplicate-cluster", message, "keep one of them"))
+            draft.desired = None
+
+
+def _loaded(drafts: list[Draft], common: list[Finding], reader: Reader, found: Mapping[str, Found]) -> Loaded:
+    concern: dict[Finding, set[ClusterName | None]] = {each: {None} for each in common}
+    for draft in drafts:
+        for each in draft.findings:
+            concern.setdefault(each, set()).add(draft.name)
+    clusters = [draft.desired for draft in drafts if draft.desired is not None]
+    refused = [
+        Refused(draft.source, _why(draft), draft.name, draft.document) for draft in drafts if draft.desired is None
+    ]
+    return Loaded(
+        clusters=tuple(sorted(clusters, key=lambda desired: desired.name)),
+        findings=tuple(sorted(concern, key=lambda each: (each.file, each.line, each.column, each.rule, each.message))),
+        refused=tuple(sorted(refused, key=lambda each: (each.source, each.document))),
+        _concern={each: frozenset(names) for each, names in concern.items()},
+        _reader=reader,
+        _found=found,
+    )
+
+
+def _why(draft: Draft) -> str:
+    errors = draft.errors
+    if not errors:
+        return draft.refusal
+    first = min(errors, key=lambda each: (each.line, each.column))
+    place = f"{posixpath.basename(first.file)}:{first.line}: " if first.line else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{place}{first.message}{more}"
+
+
+def _fits(name: ClusterName, pattern: str) -> bool:
+    if "/" not in pattern:
+        return fnmatchcase(name.cluster_id, pattern)
+    return fnmatchcase("/".join(name), pattern) or ClusterName.parse(pattern) == name

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -39,20 +40,24 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - a typer callback is called
         raise typer.Exit
 
 
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say each request on standard error.")]
+Version = Annotated[
+    bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+]
+
+
 @app.callback()
 def root(
     context: typer.Context,
     endpoint: Endpoint = None,
-    verbose: bool = typer.Option(False, "--verbose", "-v", help="Say each request on standard error."),
-    version: bool = typer.Option(  # noqa: ARG001, FBT001 - handled by its callback
-        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
-    ),
+    verbose: Verbose = False,
+    version: Version = False,  # noqa: ARG001 - handled by its callback
 ) -> None:
     context.obj = Global(endpoint=endpoint, verbose=verbose)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return the exit code. Every expected failure is said in one place, in the asked format."""
+    """Run the command line and return the exit code. Every failure is said in one place, in the asked format."""
     try:
         return int(app(list(arguments), standalone_mode=False) or 0)
     except TyperException as error:

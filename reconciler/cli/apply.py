@@ -46,7 +46,7 @@ def apply(
     update_mode: Mode = UpdateMode.USER_AND_SERVICE,
     allow_delete: AllowDelete = False,
     allow_replace: AllowReplace = False,
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
@@ -63,7 +63,7 @@ def apply(
         update_mode=update_mode.value,
         no_wait=no_wait,
         auto_approve=auto_approve,
-        as_json=format is ReportFormat.JSON,
+        as_json=output is ReportFormat.JSON,
     )
     interrupt = Interrupt()
     with interrupt.on_signals(), connect(context, endpoint, impersonate, timeout, interrupt) as cloud:
@@ -76,7 +76,7 @@ def delete(
     auto_approve: Approve = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Start the operation and leave.")] = False,
     timeout: Timeout = None,
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
@@ -92,7 +92,7 @@ def delete(
         update_mode=UpdateMode.USER_AND_SERVICE.value,
         no_wait=no_wait,
         auto_approve=auto_approve,
-        as_json=format is ReportFormat.JSON,
+        as_json=output is ReportFormat.JSON,
     )
     name = resolve(cluster)
     interrupt = Interrupt()

@@ -20,6 +20,7 @@ from reconciler.engine.applier import Applier, Policy
 from reconciler.engine.approval import not_allowed, stale
 from reconciler.engine.execute import StaleError, Tools
 from reconciler.engine.interrupt import Interrupt
+from reconciler.engine.observe import Answer
 from reconciler.engine.planner import make_plan
 from reconciler.engine.results import ApplyReport, Status
 from reconciler.errors import InputError, InterruptedRun, ReconcilerError
@@ -54,10 +55,7 @@ def apply_files(cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, pl
         say(findings_text(loaded.findings))
     tools = _tools(cloud, run, interrupt)
     wanted = {str(desired.name): desired for desired in loaded.clusters}
-    if plan_file:
-        plan = _reviewed(plan_file, wanted, tools, run)
-    else:
-        plan = _plan(tools, list(wanted.values()), run, loaded)
+    plan = _reviewed(plan_file, wanted, tools, run) if plan_file else _plan(tools, list(wanted.values()), run, loaded)
     return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
 
 
@@ -97,7 +95,7 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
 
 
 def _plan(tools: Tools, wanted: list[Desired], run: Run, loaded: Loaded | None) -> Plan:
-    def until_idle(name: ClusterName) -> settle.Answer | None:
+    def until_idle(name: ClusterName) -> Answer | None:
         return settle.until_idle(tools.clusters, name, tools.waits, lambda text: say(f"{name}: waiting: {text}"))
 
     return make_plan(
@@ -111,7 +109,7 @@ def _plan(tools: Tools, wanted: list[Desired], run: Run, loaded: Loaded | None) 
 
 
 def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools, run: Run) -> Plan:
-    """The plan of a file, made again from what is now. Raises StaleError, nothing sent, if it would come out otherwise."""
+    """A file's plan, made again from what is now. Raises StaleError, nothing sent, where it comes out otherwise."""
     from reconciler.views.plan_file import read_plan
 
     approved = read_plan(_read(plan_file))
@@ -146,7 +144,6 @@ def _carry_out(
 
     if interrupt:
         raise InterruptedRun("interrupted; nothing was sent")
-    plan = with_script_errors(plan, wanted)
     say(plan_text(plan, colour=colour_on_stderr()))
     if plan.has_changes and not run.auto_approve and _has_work(plan, run.policy):
         approve(plan)
@@ -180,7 +177,7 @@ def _has_work(plan: Plan, policy: Policy) -> bool:
     )
 
 
-def _approve_plan(plan: Plan) -> None:
+def _approve_plan(_plan: Plan) -> None:
     _ask("Apply this plan? Only 'yes' is taken: ", "yes")
 
 

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def list_clusters(
     context: typer.Context,
     place: Place = "",
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
@@ -37,13 +37,13 @@ def list_clusters(
 
     with connect(context, endpoint, impersonate) as cloud:
         found = [each for project, location in places(place) for each in cloud.clusters.list(project, location)]
-    show(clusters_json(found) if format is ReportFormat.JSON else clusters_text(found))
+    show(clusters_json(found) if output is ReportFormat.JSON else clusters_text(found))
 
 
 def get(
     context: typer.Context,
     cluster: Cluster,
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
@@ -53,23 +53,23 @@ def get(
     from reconciler.views.json import resource_json
 
     found = _get(context, cluster, endpoint, impersonate)
-    show(resource_json(found) if format is ReportFormat.JSON else resource_text(found))
+    show(resource_json(found) if output is ReportFormat.JSON else resource_text(found))
 
 
 def status(
     context: typer.Context,
     cluster: Cluster,
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
     """One cluster's state, nodes by pool, and recent events."""
     from reconciler.cli.output import colour, show
-    from reconciler.views.inventory import status_document, status_text
+    from reconciler.views.inventory import status_text
     from reconciler.views.json import resource_json
 
     found = _get(context, cluster, endpoint, impersonate)
-    show(resource_json(status_document(found)) if format is ReportFormat.JSON else status_text(found, colour=colour()))
+    show(resource_json(found) if output is ReportFormat.JSON else status_text(found, colour=colour()))
 
 
 def import_(

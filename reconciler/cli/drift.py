@@ -22,19 +22,19 @@ def drift(
     context: typer.Context,
     paths: Paths = None,
     only: Only = None,
-    format: AsPlan = PlanFormat.TEXT,
+    output: AsPlan = PlanFormat.TEXT,
     include_unmanaged: Unmanaged = False,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
-    """Live clusters against their files. Exits 2 on drift, 1 when something couldn't be read, 0 when all is as written."""
+    """Live clusters against their files. Exits 0 when all is as written, 2 on drift, 1 when something can't be read."""
     from reconciler.cli.files import load_files, refused
     from reconciler.cli.output import colour, say, show
     from reconciler.cli.plan import now
     from reconciler.cli.session import connect
     from reconciler.engine.drifting import find_drift
-    from reconciler.views import for_drift
     from reconciler.views.findings import findings_text
+    from reconciler.views.registry import for_drift
 
     loaded = load_files(paths, only)
     if loaded.findings:
@@ -48,7 +48,7 @@ def drift(
             known=[each.name for each in loaded.refused if each.name],
             include_unmanaged=include_unmanaged,
         )
-    show(for_drift(format.value, colour=colour())(found))
+    show(for_drift(output.value, colour=colour())(found))
     if found.plan.errors:
         raise typer.Exit(1)
     raise typer.Exit(EXIT_DIFFERENCES if found.plan.has_changes or found.unmanaged else 0)

@@ -32,7 +32,7 @@ def emulator(
     ] = None,
     slurm_config_dir: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--slurm-config-dir", metavar="DIR", help="Where that Slurm's slurm.conf lies, to be written too."),
+        typer.Option("--slurm-config-dir", metavar="DIR", help="Where that Slurm's slurm.conf lies, to be written."),
     ] = None,
 ) -> None:
     """The API on loopback, for development, demos and tests. Prints its address when it is ready; Ctrl-C stops it."""

@@ -25,7 +25,7 @@ def list_operations(
     place: Annotated[
         str, typer.Argument(metavar="[PROJECT/LOCATION]", help="Where. Default: everywhere the files have clusters.")
     ] = "",
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
@@ -38,13 +38,13 @@ def list_operations(
 
     with connect(context, endpoint, impersonate) as cloud:
         found = [each for project, location in places(place) for each in cloud.operations.list(project, location)]
-    show(operations_json(found) if format is ReportFormat.JSON else operations_text(found))
+    show(operations_json(found) if output is ReportFormat.JSON else operations_text(found))
 
 
 def get(
     context: typer.Context,
     name: Name,
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
@@ -56,14 +56,14 @@ def get(
 
     with connect(context, endpoint, impersonate) as cloud:
         found = cloud.operations.get(name)
-    show(resource_json(found) if format is ReportFormat.JSON else resource_text(found))
+    show(resource_json(found) if output is ReportFormat.JSON else resource_text(found))
 
 
 def wait(
     context: typer.Context,
     name: Name,
     timeout: Timeout = None,
-    format: Report = ReportFormat.TEXT,
+    output: Report = ReportFormat.TEXT,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
@@ -93,4 +93,4 @@ def wait(
                 found = cloud.operations.get(name)
             case _:
                 raise OperationError(f"{name} doesn't exist any more", operation=name, hint="look at the cluster")
-    show(resource_json(found) if format is ReportFormat.JSON else resource_text(found))
+    show(resource_json(found) if output is ReportFormat.JSON else resource_text(found))

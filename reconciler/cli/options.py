@@ -50,7 +50,7 @@ Impersonate = Annotated[
 ]
 Paths = Annotated[
     Optional[list[Path]],  # noqa: UP045
-    typer.Argument(metavar="[PATHS]...", help="Cluster files, or folders of them. Default: clusters.d", show_default=False),
+    typer.Argument(metavar="[PATHS]...", help="Files, or folders of them. Default: clusters.d", show_default=False),
 ]
 Only = Annotated[
     Optional[list[str]],  # noqa: UP045

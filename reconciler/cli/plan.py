@@ -8,8 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from reconciler.plan.model import Plan
 from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Mode, Only, Paths, PlanFormat, UpdateMode
+from reconciler.plan.model import Plan
 
 EXIT_DIFFERENCES = 2
 
@@ -26,8 +26,10 @@ def plan(
         Optional[Path],  # noqa: UP045 - typer reads it at run time
         typer.Option("--out", metavar="FILE", help="Also write the plan as JSON, for apply --plan."),
     ] = None,
-    format: AsPlan = PlanFormat.TEXT,
-    detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 2 when there are changes.")] = False,
+    output: AsPlan = PlanFormat.TEXT,
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit 2 when there are changes.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="Markdown: don't shorten to 65,000 characters.")] = False,
     update_mode: Mode = UpdateMode.USER_AND_SERVICE,
     endpoint: Endpoint = None,
@@ -41,9 +43,9 @@ def plan(
     from reconciler.cli.output import colour, say, show, write_file
     from reconciler.cli.session import connect
     from reconciler.engine.planner import make_plan
-    from reconciler.views import for_plan
     from reconciler.views.findings import findings_text
     from reconciler.views.json import plan_json
+    from reconciler.views.registry import for_plan
 
     loaded = load_files(paths, only)
     if loaded.findings:
@@ -58,7 +60,7 @@ def plan(
         )
     if out:
         write_file(out, plan_json(made))
-    show(for_plan(format.value, colour=colour(), full=full)(made))
+    show(for_plan(output.value, colour=colour(), full=full)(made))
     raise typer.Exit(_exit_code(made, detailed=detailed_exitcode))
 
 

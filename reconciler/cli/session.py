@@ -1,4 +1,4 @@
-"""The connection of one command: settings from options and environment, and the embedded emulator where it is asked for."""
+"""The connection of one command: settings from options and environment, and the embedded emulator if asked for."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def validate(
     paths: Paths = None,
     only: Only = None,
-    format: Annotated[
+    output: Annotated[
         FindingsFormat, typer.Option("--format", help="What standard output carries; github: annotations.")
     ] = FindingsFormat.TEXT,
 ) -> None:
@@ -31,15 +31,16 @@ def validate(
 
     Exits 1 on errors, 0 with warnings alone.
     """
-    from reconciler.cli.files import load_files, script_findings
+    from reconciler.cli.files import load_files
     from reconciler.cli.output import colour, show
     from reconciler.spec.findings import Severity
+    from reconciler.spec.script_checks import check_scripts
     from reconciler.views.findings import findings_github, findings_text
     from reconciler.views.json import findings_json
 
     loaded = load_files(paths, only)
-    findings = sorted({*loaded.findings, *script_findings(loaded.clusters)}, key=str)
-    match format:
+    findings = sorted({*loaded.findings, *check_scripts(loaded.clusters)}, key=str)
+    match output:
         case FindingsFormat.TEXT:
             show(findings_text(findings, colour=colour()))
         case FindingsFormat.JSON:

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from reconciler.engine.applier import Observer
 from reconciler.engine.results import Result
 from reconciler.plan.model import ClusterPlan
-from reconciler.views.progress import Progress, progress_for
+from reconciler.views.progress import Progress, for_stream
 
 
 class Watching(Observer):
-    """Adds elapsed times, and names each operation once, before its first poll: a killed run must have left it behind."""
+    """Adds elapsed times, and names each operation before its first poll: a killed run must have left it behind."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -29,7 +29,8 @@ class Watching(Observer):
         if operation and self._named.get(plan.cluster) != operation:
             self._named[plan.cluster] = operation
             self._progress.started(plan.cluster, plan.action, operation)
-        self._progress.update(plan.cluster, message, time.monotonic() - self._begin[plan.cluster])
+        if message:
+            self._progress.update(plan.cluster, message, time.monotonic() - self._begin[plan.cluster])
 
     def finished(self, plan: ClusterPlan, result: Result) -> None:
         self._progress.finished(plan.cluster, result.status, time.monotonic() - self._begin[plan.cluster])
@@ -38,5 +39,5 @@ class Watching(Observer):
 @contextmanager
 def observer() -> Iterator[Watching]:
     """An observer that writes to standard error while the block runs."""
-    with progress_for(sys.stderr, os.environ) as progress:
+    with for_stream(sys.stderr, os.environ) as progress:
         yield Watching(progress)

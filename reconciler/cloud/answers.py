@@ -37,7 +37,7 @@ def json_object(body: bytes) -> dict[str, Any]:
         text = str(body, "utf-8-sig")
         value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise ValueError(f"something that is no JSON ({snippet(body)})") from None
+        raise ValueError(f"what is no JSON: {snippet(body)}") from None
     if not isinstance(value, dict):
         raise ValueError(f"{kind_of(value)} where an object was expected")
     if _SURROGATE.search(text):

@@ -15,4 +15,4 @@ def one_line(text: str, limit: int = 2000) -> str:
 
 def snippet(body: bytes) -> str:
     """The beginning of an answer that isn't what it should be, without markup."""
-    return one_line(_TAGS.sub(" ", body[:4000].decode("utf-8", "replace")), 200) or "nothing"
+    return one_line(_TAGS.sub(" ", body[:4000].decode("utf-8", "replace")), 200) or "an empty answer"

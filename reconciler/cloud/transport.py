@@ -157,7 +157,8 @@ class Transport:
             self._on_retry(f"retrying in {problem.pause:.0f} s: {call}: {problem}")
 
     def _give_up(self, call: Call, problem: _Transient) -> dict[str, Any]:
-        spent = f"gave up after {call.attempts} attempts in {self._clock() - call.started:.0f} s"
+        attempts = "1 attempt" if call.attempts == 1 else f"{call.attempts} attempts"
+        spent = f"gave up after {attempts} in {self._clock() - call.started:.0f} s"
         hint = spent if problem.reached else f"{spent}; is the endpoint or location right, and the network up?"
         raise UnavailableError(f"{call}: {problem}", hint=hint)
 

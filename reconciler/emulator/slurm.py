@@ -59,16 +59,16 @@ class BuiltinSlurm:
         Raises `SlurmUnavailable` when a fault says so.
         """
         fault = self._take_fault(method)
-        if fault is None:
-            return self._answer(cluster_name, resource, method, path, body)
-        if fault.after:
-            self._answer(cluster_name, resource, method, path, body)
-        self._sleep(fault.hang_seconds)
-        if fault.unavailable:
-            raise SlurmUnavailable("the controller does not answer")
-        if fault.status is not None:
-            return fault.status, fault.body
-        return self._answer(cluster_name, resource, method, path, body)
+        reply = None
+        if fault is None or fault.after:
+            reply = self._answer(cluster_name, resource, method, path, body)
+        if fault is not None:
+            self._sleep(fault.hang_seconds)
+            if fault.unavailable:
+                raise SlurmUnavailable("the controller does not answer")
+            if fault.status is not None:
+                return fault.status, fault.body
+        return reply or self._answer(cluster_name, resource, method, path, body)
 
     def on_cluster_changed(self, cluster_name: str, resource: Mapping[str, Any] | None) -> None:
         """A cluster was created or updated, or deleted (None): jobs on nodes that are gone end as NODE_FAIL."""

@@ -164,10 +164,13 @@ class Scheduler:
             return "PartitionTimeLimit"
         if self._ready_at(job) > self.state.time:
             return "None"
+        return "JobArrayTaskLimit" if self._array_is_at_its_limit(job) else None
+
+    def _array_is_at_its_limit(self, job: Job) -> bool:
+        if not job.array_max_tasks:
+            return False
         running = sum(other.array_job_id == job.array_job_id for other in self._active())
-        if job.array_job_id and job.array_max_tasks and running >= job.array_max_tasks:
-            return "JobArrayTaskLimit"
-        return None
+        return running >= job.array_max_tasks
 
     def fits(self, job: Job, partition: Partition) -> bool:
         """Whether the partition has enough nodes of sufficient size at all."""

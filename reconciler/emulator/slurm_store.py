@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ class SlurmStore:
     def cluster(self, name: str, now: float) -> Iterator[ClusterState]:
         """A cluster's state to work on; what has changed by the end is written, unless an exception ends it."""
         with self._lock, self._connection:
+            # Before reading, so that two processes with one file can't both take the same job id.
+            self._connection.execute("BEGIN IMMEDIATE")
             state, stored = self._load(name, now)
             yield state
             self._save(state, stored)
@@ -82,6 +84,6 @@ class SlurmStore:
         scalars = {"time": state.time, "next_job_id": state.next_job_id}
         text = json.dumps({**scalars, "resource": state.resource, "drained": state.drained})
         self._connection.execute("INSERT OR REPLACE INTO slurm_clusters VALUES (?, ?)", (state.name, text))
-        jobs = {job_id: json.dumps(asdict(job)) for job_id, job in state.jobs.items()}
+        jobs = {job_id: json.dumps(vars(job)) for job_id, job in state.jobs.items()}
         changed = [(state.name, job_id, job) for job_id, job in jobs.items() if stored.get(job_id) != job]
         self._connection.executemany("INSERT OR REPLACE INTO slurm_jobs VALUES (?, ?, ?)", changed)

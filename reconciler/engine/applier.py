@@ -64,7 +64,9 @@ class Applier:
             if c.cluster not in self._results
         )
         results = {result.cluster: result for result in (*left, *self._results.values())}
-        return ApplyReport(tuple(results[name] for name in sorted(results)), plan.errors, plan.created_at, interrupted=True)
+        return ApplyReport(
+            tuple(results[name] for name in sorted(results)), plan.errors, plan.created_at, interrupted=True
+        )
 
     def apply(self, plan: Plan, desired: Mapping[str, Desired]) -> ApplyReport:
         """Make every change of the plan that nothing speaks against. `desired` maps full names to what files want."""

@@ -34,7 +34,7 @@ def stale(approved: Plan, fresh: Plan) -> dict[str, str]:
     """Cluster -> what moved, for every cluster of either plan that isn't as it was approved. Empty: go on."""
     now = {plan.cluster: plan for plan in fresh.clusters}
     then = {plan.cluster: plan for plan in approved.clusters}
-    moved = {name: "its file is gone or can't be used any more" for name in then.keys() - now.keys()}
+    moved = dict.fromkeys(then.keys() - now.keys(), "its file is gone or can't be used any more")
     for name, plan in then.items():
         if name in now and not is_same(plan, now[name]):
             moved[name] = difference(plan, now[name])

@@ -22,7 +22,7 @@ def find_drift(
     known: Iterable[ClusterName] = (),
     include_unmanaged: bool = False,
 ) -> Drift:
-    """Compare live with the files. `known` names clusters whose files can't be used: they count as managed all the same."""
+    """Compare live with the files. `known` names clusters whose files can't be used: they count as managed too."""
     failures = list(errors)
     managed = {desired.name for desired in clusters} | set(known)
     unmanaged: list[str] = []

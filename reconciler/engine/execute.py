@@ -29,7 +29,6 @@ from reconciler.plan.build import API, plan_cluster
 from reconciler.plan.model import Action, ClusterPlan, Request
 from reconciler.plan.status import live_status
 from reconciler.spec.model import Desired
-from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import read_live
 
 SENDS = 3  # how often a write may be sent when looking shows that the one before had no effect
@@ -38,7 +37,9 @@ SENDS = 3  # how often a write may be sent when looking shows that the one befor
 class Clusters(Reads, Protocol):
     """What is needed of `cloud.clusters.Clusters`."""
 
-    def send(self, method: str, path: str, query: Mapping[str, str] | None, body: Mapping[str, Any] | None) -> Answer: ...
+    def send(
+        self, method: str, path: str, query: Mapping[str, str] | None, body: Mapping[str, Any] | None
+    ) -> Answer: ...
 
 
 class StaleError(ReconcilerError):
@@ -117,7 +118,9 @@ class Execution:
             if is_done(answer):
                 return
             self._refuse_if_moved(request, answer)
-        raise AmbiguousError(f"{self._name}: {request.method} was sent {SENDS} times without an answer", hint="run again")
+        raise AmbiguousError(
+            f"{self._name}: {request.method} was sent {SENDS} times without an answer", hint="run again"
+        )
 
     def _send(self, request: Request) -> str | None:
         """The operation's name; None where there is nothing to wait for."""
@@ -130,7 +133,7 @@ class Execution:
                 return None
             raise
         self.operation = str(started["name"])
-        self._say("started")
+        self._say("")
         return self.operation
 
     def _is_race(self, request: Request, refused: ApiError, attempt: int) -> bool:

@@ -48,7 +48,7 @@ _Dumper.add_representer(_Text, lambda dumper, text: dumper.represent_scalar("tag
 def import_cluster(
     name: ClusterName, answer: dict[str, Any], *, scripts: PurePosixPath | None = None, schema: str = ""
 ) -> Imported:
-    """The cluster file of an answer. `scripts` is the folder for its scripts, relative to the file; None keeps them in it.
+    """The cluster file of an answer. `scripts` is the folder of its scripts, relative to the file; None: in the file.
 
     Fields that this version doesn't know aren't written: they are carried over into every payload anyway.
     """
@@ -89,7 +89,9 @@ def _known(value: dict[str, Any], node: Node, keep: Any, path: str) -> dict[str,
             kept = [keep(text, f"{below}-{i}" if isinstance(item, list) else below) for i, text in enumerate(texts)]
             out[name] = kept if isinstance(item, list) else kept[0]
         elif child.kind is Kind.MESSAGE and isinstance(item, list):
-            out[name] = [_known(each, child, keep, f"{below}-{each.get(child.row.key, i)}") for i, each in enumerate(item)]
+            out[name] = [
+                _known(each, child, keep, f"{below}-{each.get(child.row.key, i)}") for i, each in enumerate(item)
+            ]
         elif child.kind is Kind.MESSAGE:
             out[name] = _known(item, child, keep, below)
         elif child.kind is Kind.LABELS:

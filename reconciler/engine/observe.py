@@ -1,7 +1,7 @@
 """Reading many clusters: requests grow with pages, not with clusters.
 
-Clusters of one project and location are read by LIST pages; by GET where only one or two are asked for, where LIST isn't
-permitted, and where LIST doesn't show a cluster (it speaks of "active" clusters only (S2), so it can't prove absence).
+Clusters of one project and location are read by LIST pages; by GET where only one or two are asked for, where LIST
+isn't permitted, and where LIST doesn't show a cluster (it speaks of "active" clusters only (S2), so it can't prove absence).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Reads(Protocol):
 def observe(reads: Reads, names: Iterable[ClusterName], seen: Seen, failed: Failed) -> None:
     """Read each cluster once and hand it on as it comes, so that no answer need be kept.
 
-    `seen` and `failed` are called from several threads, once per name in all. A location that fails doesn't stop others.
+    `seen` and `failed` are called from several threads, once per name in all. A location's failure stops no other.
     """
     by_place: dict[tuple[str, str], list[ClusterName]] = defaultdict(list)
     for name in names:

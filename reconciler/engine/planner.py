@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from reconciler import __version__
 from reconciler.engine.observe import Answer, Reads, in_parallel, observe
+from reconciler.engine.scripts import block_broken_scripts
 from reconciler.errors import ReconcilerError
 from reconciler.plan.build import DEFAULT_UPDATE_MODE, plan_cluster
 from reconciler.plan.model import ClusterPlan, Plan, PlanError, summarise
@@ -40,7 +41,11 @@ def make_plan(
         if until_idle and answer is not None and live_status(read_live(answer)).is_busy:
             busy.append(name)
         else:
-            plans.append(plan_cluster(wanted[name], answer, update_mode=update_mode))
+            plans.append(plan_one(name, answer))
+
+    def plan_one(name: ClusterName, answer: Answer | None) -> ClusterPlan:
+        made = plan_cluster(wanted[name], answer, update_mode=update_mode)
+        return block_broken_scripts(made, wanted[name])
 
     def failed(name: ClusterName, error: ReconcilerError) -> None:
         failures.append(PlanError(wanted[name].source, error.code, str(error), cluster=str(name)))
@@ -51,7 +56,7 @@ def make_plan(
         except ReconcilerError as error:
             failed(name, error)
         else:
-            plans.append(plan_cluster(wanted[name], answer, update_mode=update_mode))
+            plans.append(plan_one(name, answer))
 
     observe(reads, wanted, seen, failed)
     in_parallel(wait_for, busy, workers=len(busy))

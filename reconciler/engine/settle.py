@@ -65,4 +65,6 @@ def until_idle(reads: Reads, name: ClusterName, waits: Waits, say: Say) -> Answe
 
 
 def _pending(name: ClusterName, state: str, why: str) -> PendingError:
-    return PendingError(f"{name}: {why}; the service goes on ({state})", operation="", hint="run the same command again")
+    return PendingError(
+        f"{name}: {why}; the service goes on ({state})", operation="", hint="run the same command again"
+    )

@@ -30,6 +30,8 @@ Check = Callable[[Desired], Iterable[Problem]]
 # Checks rely on types and on required fields being there; these faults leave both as they should be.
 _HARMLESS = frozenset({"unknown-field", "two-spellings", "script-file"})
 
+_NOWHERE = Place("")
+
 
 @dataclass(slots=True)
 class Draft:
@@ -40,7 +42,7 @@ class Draft:
 
     source: str
     document: int = 0
-    place: Place = Place("")
+    place: Place = _NOWHERE
     name: ClusterName | None = None
     desired: Desired | None = None
     findings: list[Finding] = field(default_factory=list)

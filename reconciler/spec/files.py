@@ -23,7 +23,7 @@ class FileType(Enum):
 
 
 class UnreadableError(Exception):
-    """Why a file or folder can't be read, in words that follow its name. It ends as a finding and never goes further."""
+    """Why a file or folder can't be read, in words that follow its name. It becomes a finding and goes no further."""
 
 
 class Files(Protocol):

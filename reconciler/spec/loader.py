@@ -22,7 +22,7 @@ DEFAULT_PATH = "clusters.d"
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document, or a whole file, that can't be used: why, in a line, and which cluster it is about where it says so."""
+    """A document, or a whole file, that can't be used: why, in a line, and for which cluster where that is known."""
 
     source: str
     message: str

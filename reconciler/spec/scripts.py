@@ -114,7 +114,7 @@ class Scripts:
 
 
 class _Placement:
-    """One walk over a spec and its nodes, along the fields that hold scripts. What has a wrong type is left as it is."""
+    """One walk over a spec and its nodes, along the fields that hold scripts. Wrong types are left for the reader."""
 
     def __init__(self, scripts: Scripts, root: str, report: Callable[[Finding], None]) -> None:
         self._scripts = scripts

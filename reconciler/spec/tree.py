@@ -26,18 +26,14 @@ class Node:
     impact: Impact
     children: dict[str, Node] = field(default_factory=dict)
     names: dict[str, Node] = field(default_factory=dict)
+    # Of the row; asked for every value of every file, so they are looked up once.
+    name: str = field(init=False)
+    kind: Kind = field(init=False)
+    many: Many = field(init=False)
 
-    @property
-    def name(self) -> str:
-        return self.row.name
-
-    @property
-    def kind(self) -> Kind:
-        return self.row.kind
-
-    @property
-    def many(self) -> Many:
-        return self.row.many
+    def __post_init__(self) -> None:
+        for attribute in ("name", "kind", "many"):
+            object.__setattr__(self, attribute, getattr(self.row, attribute))
 
 
 def _compile() -> Node:

@@ -11,7 +11,7 @@ from io import BytesIO
 from itertools import repeat
 from typing import Any
 
-from yaml.cyaml import CParser  # type: ignore[attr-defined]  # it is there, but not in the stubs' __all__
+from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs leave it out of __all__
 from yaml.error import MarkedYAMLError, YAMLError
 from yaml.nodes import Node, ScalarNode
 from yaml.reader import ReaderError
@@ -37,7 +37,7 @@ class _Stream(BytesIO):
         self.name = name
 
 
-class _Composer(CParser):  # type: ignore[misc]  # untyped base
+class _Composer(CParser):
     """Nodes whose tag says how a scalar was written; PyYAML's resolver of types, with its YAML 1.1, has no part in it.
 
     The two hooks are called for every node, so they are C callables: one that does nothing, and one that runs out.
@@ -82,7 +82,8 @@ def _compose(data: bytes, path: str) -> list[Node]:
     try:
         while composer.check_node():
             composer.start_document()
-            documents.append(composer.get_node())
+            if (node := composer.get_node()) is not None:
+                documents.append(node)
     except StopIteration:
         raise broken(Place(path), "too-many-values", f"a document of more than {MAX_VALUES:,} values") from None
     finally:

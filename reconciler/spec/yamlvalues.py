@@ -39,7 +39,7 @@ _EXPLICIT: dict[str, tuple[type, ...]] = {
 
 
 def plain(text: str) -> Any:
-    """The value of a scalar without quotes. Raises ValueError, with words for people, for numbers that can't be sent."""
+    """The value of a scalar without quotes. Raises ValueError, in words for people, for numbers that JSON lacks."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS:
@@ -54,12 +54,12 @@ def plain(text: str) -> Any:
             raise ValueError(f"{text[:40]} is too large a number")
         return number
     if _SPECIAL.fullmatch(text):
-        raise ValueError(f"{text} is a number that JSON can't carry")
+        raise ValueError(f"{text} is a number that JSON doesn't have")
     return text
 
 
 class Values:
-    """Python values of one document. Raises BrokenError where going on makes no sense; reports what is wrong besides."""
+    """Python values of one document. Reports what is wrong; raises BrokenError where going on makes no sense."""
 
     def __init__(self, report: Callable[[Finding], None]) -> None:
         self._report = report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -78,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
             self._drip(b"X-Slow: " + b"x" * 1000)
             return
-        self.send_response(reply.status)
+        self.send_response_only(reply.status)  # without a Date of its own
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content) + (10 if reply.fault == "truncate" else 0)))
@@ -136,6 +137,10 @@ class Script:
         self.stopped.set()
         self._server.shutdown()
         self._server.server_close()
+
+    def use_tls(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def answers(self, *replies: Reply) -> None:
         """What comes next."""

@@ -93,9 +93,9 @@ class _Search:
 
     def _add(self, out: list[Found], path: str, top: str) -> None:
         if self._is_new(path):
-            if path.isprintable():
+            if self._files.shown(path).isprintable():
                 out.append(Found(path, top))
-            else:  # bytes that aren't UTF-8, line breaks: nothing that a finding or a plan could show
+            else:
                 self._report(path, "unreadable", "its name has characters that can't be shown", "rename it")
 
     def _is_new(self, path: str) -> bool:
@@ -106,4 +106,6 @@ class _Search:
         return True
 
     def _report(self, path: str, rule: str, message: str, hint: str = "", severity: Severity = Severity.ERROR) -> None:
-        self._out.findings.append(finding(Place(path), rule, message, hint, severity))
+        # Names may hold bytes that aren't UTF-8, and line breaks, which no output could carry.
+        shown = path if path.isprintable() else repr(path)[1:-1]
+        self._out.findings.append(finding(Place(shown), rule, message, hint, severity))

@@ -29,7 +29,7 @@ from reconciler.spec.yamlvalues import Values
 Check = Callable[[Desired], Iterable[Problem]]
 # Checks rely on types and on required fields being there; these faults leave both as they should be.
 _HARMLESS = frozenset({"unknown-field", "two-spellings", "script-file"})
-
+_MAX_FINDINGS = 100  # of one document
 _NOWHERE = Place("")
 
 
@@ -120,33 +120,38 @@ class Reader:
 
     def _document(self, node: MappingNode, found: Found, draft: Draft) -> None:
         def report(each: Finding) -> None:
-            draft.findings.append(self.shown(each))
+            self._add(draft, self.shown(each))
 
         try:
             node = self._layered(node, found)
+            draft.place = self._place(node, ("cluster_id",))
             raw = Values(report).of(node)
+            if draft.findings:  # the YAML is at fault, so what seems to be missing may just not have been read
+                draft.name = read_name(raw, partial(places.literal, node), lambda _: None)
+                return
+            for key, value in node.value:
+                if key.value == "spec" and isinstance(value, MappingNode):
+                    root = self._files.root(posixpath.dirname(found.path), found.top)
+                    self._scripts.put(raw["spec"], value, root, report)
+            self._fields(raw, node, draft)
         except BrokenDefaultsError:
             draft.refusal = "the _defaults.yaml of its folder, or of one above, can't be used"
-            return
         except BrokenError as error:
-            report(error.finding)
-            return
-        draft.place = self._place(node, ("cluster_id",))
-        if draft.findings:  # the YAML is at fault, so what seems to be missing may just not have been read
-            draft.name = read_name(raw, partial(places.literal, node), lambda _: None)
-            return
-        for key, value in node.value:
-            if key.value == "spec" and isinstance(value, MappingNode):
-                root = self._files.root(posixpath.dirname(found.path), found.top)
-                self._scripts.put(raw["spec"], value, root, report)
-        self._fields(raw, node, draft)
+            draft.findings.append(self.shown(error.finding))
+
+    def _add(self, draft: Draft, each: Finding) -> None:
+        """Raises BrokenError where there are more than anyone will read: telling the places of all would take long."""
+        draft.findings.append(each)
+        if len(draft.findings) == _MAX_FINDINGS:
+            message = f"there are more than {_MAX_FINDINGS} problems; the others are not listed"
+            raise BrokenError(finding(draft.place, "too-many-problems", message))
 
     def _fields(self, raw: dict[str, Any], node: MappingNode, draft: Draft) -> None:
         literal = partial(places.literal, node)
 
         def report(problem: Problem) -> None:
             place = self._place(node, problem.path)
-            draft.findings.append(finding(place, problem.rule, problem.message, problem.hint, problem.severity))
+            self._add(draft, finding(place, problem.rule, problem.message, problem.hint, problem.severity))
 
         read_keys(raw, report)
         draft.name = read_name(raw, literal, report)

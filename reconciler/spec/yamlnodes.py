@@ -26,6 +26,7 @@ COLLECTION = "collection"
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _TAB_BEFORE_CLOSER = re.compile(rb"(?m)^\t[\t ]*(?=[\]},])")
+_CONFLICT = re.compile(rb"(?m)^(?:<<<<<<<|>>>>>>>) ")
 _SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
@@ -136,6 +137,8 @@ def _hint(problem: str, error: MarkedYAMLError, data: bytes, place: Place) -> st
     lines = data.decode("utf-8-sig", errors="replace").splitlines()
     line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
     found = line[place.column - 1 : place.column]
+    if _CONFLICT.search(data):
+        return "a merge conflict was left in the file"
     if found == "\t":
         return "indent with spaces: YAML allows no tabs there"
     if found and found in "@`%":

@@ -28,6 +28,7 @@ _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _MAX_DIGITS = 100  # far above any field, far below where Python refuses to print a number
+_MAX_KEYS = 1_000  # of one mapping; lookups of places go through them one by one
 _MAX_MERGED = 10_000  # keys that one << looks at
 _KEY_TAGS = frozenset({PLAIN, QUOTED, _CORE + "str"})
 _EXPLICIT: dict[str, tuple[type, ...]] = {
@@ -84,6 +85,8 @@ class Values:
             raise broken(place_of(node.start_mark), "too-deep", f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(node, MappingNode):
             flatten(node)
+            if len(node.value) > _MAX_KEYS:
+                raise broken(place_of(node.start_mark), "too-many-values", f"a mapping of more than {_MAX_KEYS:,} keys")
         self._left -= len(node.value)
         if self._left < 0:
             message = f"more than {MAX_VALUES:,} values in one document, counting what aliases repeat"

@@ -19,7 +19,7 @@ Cuts = Counter[str]  # what was left out, by its noun in the plural
 _GAP = "\n\n"
 _LINE_LIMIT = 400  # characters of a line in a diff that has to be cut anyway
 _FENCE_FRAME = 160  # bytes for the fences of a cut diff and the line that says so
-_LEAST_DETAILS = 700  # bytes below which a cluster's details say less than its row in the table
+_LEAST_DETAILS = 1_000  # bytes below which a cluster's details say less than its row in the table
 
 
 class Fitting(Protocol):

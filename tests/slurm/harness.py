@@ -72,7 +72,7 @@ def why_not_here() -> str | None:
     """Why no real Slurm can run on this machine; None when it can."""
     missing = [program for program in PROGRAMS if _find(program) is None]
     if missing:
-        return f"no real Slurm here: {', '.join(missing)} not installed (scripts/install-slurm.sh)"
+        return f"no real Slurm here: {', '.join(missing)} not installed (tests/slurm/install-slurm.sh)"
     if os.geteuid() != 0:
         return "a real Slurm needs root: slurmd starts jobs as other users"
     return None

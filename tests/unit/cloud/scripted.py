@@ -102,7 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
             if self.server.script.stopped.wait(0.05):
                 return
 
-    do_GET = do_POST = do_PATCH = do_DELETE = _handle
+    do_GET = do_POST = do_PATCH = do_DELETE = do_CONNECT = _handle
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -120,27 +120,37 @@ class _Server(ThreadingHTTPServer):
 class Script:
     """A server on loopback: each request takes the next reply, the last one is repeated."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int | None = 0) -> None:
+        """`port`: None doesn't listen yet."""
         self.requests: list[Request] = []
         self.stopped = threading.Event()
+        self.url = ""
+        self._port = port
         self._replies: list[Reply] = [Reply()]
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.script = self
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._server: _Server | None = None
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        if self._port is not None:
+            self.listen(self._port)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stopped.set()
-        self._server.shutdown()
-        self._server.server_close()
+        if self._server:
+            self._server.shutdown()
+            self._server.server_close()
 
-    def use_tls(self, context: ssl.SSLContext) -> None:
-        """Speak TLS from now on."""
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+    def listen(self, port: int, tls: ssl.SSLContext | None = None) -> None:
+        """Begin to answer, if it doesn't yet."""
+        if self._server:
+            return
+        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server.script = self
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def answers(self, *replies: Reply) -> None:
         """What comes next."""

@@ -30,7 +30,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "plan.md": lambda: markdown.plan_markdown(samples.one_of_each()),
     "plan-origins.md": lambda: markdown.plan_markdown(samples.with_origins(), preface="<!-- mark -->\nFor `abc`."),
     "plan-empty.md": lambda: markdown.plan_markdown(samples.plan_of()),
-    "plan-short.md": lambda: markdown.plan_markdown(samples.one_of_each(), limit=4_500),
+    "plan-short.md": lambda: markdown.plan_markdown(samples.one_of_each(), limit=5_000),
     "plan.json": lambda: json.plan_json(samples.one_of_each()),
     "plan-origins.json": lambda: json.plan_json(samples.with_origins()),
     "drift.txt": lambda: text.drift_text(samples.drift()),

@@ -97,7 +97,9 @@ def one_of_each() -> Plan:
         "old",
         Action.DELETE,
         request=Request("DELETE", f"/v1beta1/{name('old')}", {}, None),
-        blockers=(Blocker("prevent_destroy", "lifecycle.prevent_destroy is true: set it to false to allow the delete"),),
+        blockers=(
+            Blocker("prevent_destroy", "lifecycle.prevent_destroy is true: set it to false to allow the delete"),
+        ),
         live_fingerprint="sha256:4444",
     )
     anew = other(

@@ -1,0 +1,44 @@
+# Two commands do all the set-up on a fresh machine with Python 3.11+, git and make: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+JOBS ?= auto
+
+.PHONY: demo test lint unit check test-slurm faults bench schemas golden clean help
+
+help: ## Say what there is to make.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY) ## Plan, apply, drift by hand, plan, apply, clean: on clusters.d, against the embedded emulator.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash docs/demo.sh
+
+test: lint unit ## Everything that can be tested without root.
+
+lint: $(READY) ## Formatting, lint, types, import directions.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+unit: $(READY) ## All tests but those of a real Slurm's own set-up, with coverage.
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not slurm" --cov --cov-report=term
+	$(BIN)/python tests/coverage_gate.py
+
+test-slurm: $(READY) ## Install Debian's Slurm (as root) and prove the whole chain on it.
+	bash tests/slurm/install-slurm.sh
+	$(BIN)/pytest -m slurm -p no:xdist tests/slurm
+
+bench: $(READY) ## Measure, as ratios to a floor in the same run.
+	$(BIN)/python -m benchmarks
+
+schemas: $(READY) ## Write the generated files anew.
+	$(BIN)/reconciler schema cluster > schemas/cluster.schema.json
+	$(BIN)/reconciler schema plan > schemas/plan.schema.json
+
+clean: ## Remove what was made.
+	rm -rf .venv build dist *.egg-info .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -37,8 +37,7 @@ bench: $(READY) ## Measure, as ratios to a floor in the same run.
 	$(BIN)/python -m benchmarks
 
 schemas: $(READY) ## Write the generated files anew.
-	$(BIN)/reconciler schema cluster > schemas/cluster.schema.json
-	$(BIN)/reconciler schema plan > schemas/plan.schema.json
+	$(BIN)/python docs/generate.py
 
 clean: ## Remove what was made.
 	rm -rf .venv build dist *.egg-info .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

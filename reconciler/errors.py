@@ -12,6 +12,9 @@ ReconcilerError
 │   └── AmbiguousError       a write was sent and its answer was lost: it may have taken effect
 ├── OperationError       a long-running operation ended with an error
 ├── PendingError         a wait ended before its operation did; it goes on without us
+├── StaleError           what would be done now isn't what was approved
+├── BlockedError         something speaks against the change: protection, running jobs
+├── NotConvergedError    accepted and finished, and a fresh look still differs
 ├── SlurmError           Slurm itself refused, told by its answer's body
 └── InterruptedRun       Ctrl-C or SIGTERM
 """
@@ -96,6 +99,20 @@ class PendingError(ReconcilerError):
     def __init__(self, summary: str, *, operation: str, hint: str = "") -> None:
         super().__init__(summary, hint=hint)
         self.operation = operation
+
+
+class StaleError(ReconcilerError):
+    code = "stale"
+
+
+class BlockedError(ReconcilerError):
+    """The code is that of the first blocker."""
+
+    code = "blocked"
+
+
+class NotConvergedError(ReconcilerError):
+    code = "not_converged"
 
 
 class SlurmError(ReconcilerError):

@@ -18,12 +18,14 @@ from reconciler.cli.plan import now
 from reconciler.engine import settle
 from reconciler.engine.applier import Applier, Policy
 from reconciler.engine.approval import not_allowed, stale
-from reconciler.engine.execute import StaleError, Tools
+from reconciler.engine.assess import Assessor
+from reconciler.engine.execute import Tools
+from reconciler.engine.guard import JobsWait
 from reconciler.engine.interrupt import Interrupt
 from reconciler.engine.observe import Answer
 from reconciler.engine.planner import make_plan
 from reconciler.engine.results import ApplyReport, Status
-from reconciler.errors import InputError, InterruptedRun, ReconcilerError
+from reconciler.errors import InputError, InterruptedRun, ReconcilerError, StaleError
 from reconciler.plan.model import Action, Plan
 from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
@@ -45,6 +47,8 @@ class Run:
     no_wait: bool
     auto_approve: bool
     as_json: bool
+    graceful: bool = False
+    jobs_timeout: float = 24 * 3600.0
 
 
 def apply_files(cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, plan_file: Path | None) -> int:
@@ -55,7 +59,7 @@ def apply_files(cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, pl
         say(findings_text(loaded.findings))
     tools = _tools(cloud, run, interrupt)
     wanted = {str(desired.name): desired for desired in loaded.clusters}
-    plan = _reviewed(plan_file, wanted, tools, run) if plan_file else _plan(tools, list(wanted.values()), run, loaded)
+    plan = _reviewed(plan_file, wanted, tools) if plan_file else _plan(tools, list(wanted.values()), loaded)
     return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
 
 
@@ -63,7 +67,7 @@ def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) 
     """`delete`: the exit code."""
     tools = _tools(cloud, run, interrupt)
     desired = Desired(name, "", _wanted_absent(_lifecycle_of(name)), {})
-    plan = _plan(tools, [desired], run, None)
+    plan = _plan(tools, [desired], None)
     if plan.clusters and plan.clusters[0].action is Action.NO_OP:
         raise InputError(f"there is no cluster {name}")
     return _carry_out(plan, {str(name): desired}, tools, run, interrupt, _approve_delete)
@@ -91,10 +95,18 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
     timeout = cloud.settings.operation_timeout
     waits = settle.Waits(interrupt.sleep, time.monotonic, random.random, timeout)
     waiter = Waiter(cloud.operations, timeout=timeout, sleep=interrupt.sleep)
-    return Tools(cloud.clusters, waiter.wait, waits, run.update_mode, no_wait=run.no_wait)
+    return Tools(
+        cloud.clusters,
+        waiter.wait,
+        waits,
+        Assessor(run.update_mode, cloud.queue, waits=run.graceful),
+        JobsWait(cloud.queue, waits, run.jobs_timeout),
+        no_wait=run.no_wait,
+        graceful=run.graceful,
+    )
 
 
-def _plan(tools: Tools, wanted: list[Desired], run: Run, loaded: Loaded | None) -> Plan:
+def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
     def until_idle(name: ClusterName) -> Answer | None:
         return settle.until_idle(tools.clusters, name, tools.waits, lambda text: say(f"{name}: waiting: {text}"))
 
@@ -103,18 +115,18 @@ def _plan(tools: Tools, wanted: list[Desired], run: Run, loaded: Loaded | None) 
         wanted,
         created_at=now(),
         errors=refused(loaded) if loaded else (),
-        update_mode=run.update_mode,
+        assess=tools.assess,
         until_idle=until_idle,
     )
 
 
-def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools, run: Run) -> Plan:
+def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools) -> Plan:
     """A file's plan, made again from what is now. Raises StaleError, nothing sent, where it comes out otherwise."""
     from reconciler.views.plan_file import read_plan
 
     approved = read_plan(_read(plan_file))
     named = [wanted[plan.cluster] for plan in approved.clusters if plan.cluster in wanted]
-    fresh = make_plan(tools.clusters, named, created_at=now(), update_mode=run.update_mode)
+    fresh = make_plan(tools.clusters, named, created_at=now(), assess=tools.assess)
     if fresh.errors:
         raise ReconcilerError(fresh.errors[0].message, code=fresh.errors[0].code)
     if moved := stale(approved, fresh):

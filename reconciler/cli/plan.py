@@ -42,6 +42,7 @@ def plan(
     from reconciler.cli.files import load_files, refused
     from reconciler.cli.output import colour, say, show, write_file
     from reconciler.cli.session import connect
+    from reconciler.engine.assess import Assessor
     from reconciler.engine.planner import make_plan
     from reconciler.views.findings import findings_text
     from reconciler.views.json import plan_json
@@ -56,7 +57,7 @@ def plan(
             loaded.clusters,
             created_at=now(),
             errors=refused(loaded),
-            update_mode=update_mode.value,
+            assess=Assessor(update_mode.value, cloud.queue),
         )
     if out:
         write_file(out, plan_json(made))

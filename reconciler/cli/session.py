@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from reconciler.cloud.clusters import Clusters
     from reconciler.cloud.operations import Operations
     from reconciler.cloud.settings import Settings
+    from reconciler.cloud.slurm_jobs import SlurmJob
     from reconciler.cloud.transport import Transport
     from reconciler.engine.interrupt import Interrupt
+    from reconciler.spec.names import ClusterName
 
 EMULATOR = "emulator"
 
@@ -32,6 +34,12 @@ class Cloud:
     transport: Transport
     clusters: Clusters
     operations: Operations
+
+    def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
+        """The jobs in a cluster's queue."""
+        from reconciler.cloud.slurm import Slurm
+
+        return Slurm(self.transport).queue(name)
 
 
 @contextmanager

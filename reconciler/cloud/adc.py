@@ -116,7 +116,8 @@ class ApplicationDefault:
             if error.retryable or isinstance(error, exceptions.TransportError):
                 raise UnavailableError(f"the identity service can't be reached: {_words(error)}") from None
             raise AuthError(f"the credentials can't be refreshed: {_words(error)}", hint=self._advice()) from None
-        except (OSError, ValueError) as error:  # unreadable files and certificate bundles, keys that are none
+        except (OSError, ValueError, TypeError, AttributeError, LookupError) as error:
+            # Unreadable files and keys that are none; and google-auth trusts a credentials file to have its shape.
             raise AuthError(f"the credentials can't be used: {_words(error)}", hint=LOGIN) from None
 
     def _advice(self) -> str:
@@ -126,11 +127,12 @@ class ApplicationDefault:
             return (
                 f"this machine's clock is {abs(skew) / 60:.0f} minutes {relation} the identity service's: set it right"
             )
-        if isinstance(getattr(self, "_source", None), external_account.Credentials):
-            return _FEDERATED
-        return LOGIN
+        # Only federated credentials are refreshed while they're still being looked up.
+        source = getattr(self, "_source", None)
+        return _FEDERATED if source is None or isinstance(source, external_account.Credentials) else LOGIN
 
 
 def _words(error: Exception) -> str:
-    """The sentence of an exception; google-auth's own carry the whole answer as further arguments."""
-    return scrub(one_line(str(error.args[0]) if error.args else type(error).__name__))
+    """What an exception of google-auth says: its sentence, and the answer's text where it's the next argument."""
+    said = [str(part) for part in error.args[:2] if isinstance(part, str | Exception)]
+    return scrub(one_line(": ".join(said) or type(error).__name__, 500))

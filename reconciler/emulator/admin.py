@@ -12,6 +12,7 @@ from starlette.routing import Mount, Route
 from reconciler.emulator.errors import ApiError, invalid_field
 from reconciler.emulator.faults import Faults
 from reconciler.emulator.live import patch_live, put_live
+from reconciler.emulator.payload import json_response, parse_json
 from reconciler.emulator.quirks import Quirks
 from reconciler.emulator.routes import Call
 
@@ -45,8 +46,6 @@ def control_routes(api: Api, faults: Faults, log: RequestLog) -> list[Mount]:
 
 
 def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    from reconciler.emulator.app import json_response
-
     async def endpoint(request: Request) -> Response:
         try:
             return json_response(await handler(request))
@@ -57,8 +56,6 @@ def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _body(request: Request) -> Any:
-    from reconciler.emulator.app import parse_json
-
     return parse_json(await request.body())
 
 

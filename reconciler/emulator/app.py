@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -17,7 +16,8 @@ from starlette.routing import Route
 from reconciler.emulator.admin import control_routes
 from reconciler.emulator.errors import ApiError, error_body
 from reconciler.emulator.faults import Faults
-from reconciler.emulator.front import FAULT, JSON_TYPE, Front, RequestLog
+from reconciler.emulator.front import FAULT, Front, RequestLog
+from reconciler.emulator.payload import JSON_TYPE, json_response, parse_json
 from reconciler.emulator.routes import Call, bind_query, recognise
 from reconciler.emulator.service import Service
 from reconciler.emulator.slurm_call import SlurmCalls, read_envelope
@@ -47,19 +47,19 @@ class Api:
 
     async def answer(self, request: Request) -> Response:
         """Any request that isn't one to the control endpoint."""
-        call = recognise(request.method, request.url.path)
+        call = recognise(request.method, request.scope["path"])
         try:
             text = await self._call(call, request)
         except ApiError as error:
             return json_response(error.body(), error.code)
         except Exception:  # noqa: BLE001 - a bug must answer 500 as the API does, and is logged
-            _log.exception("%s %s", request.method, request.url.path)
+            _log.exception("%s %s", request.method, request.scope["path"])
             return json_response(error_body(500, "Internal error of the emulator.", "INTERNAL"), 500)
         return Response(text, media_type=JSON_TYPE)
 
     async def _call(self, call: Call, request: Request) -> str:
         if call.kind == "unknown":
-            raise ApiError("NOT_FOUND", f"Method not found: {request.method} {request.url.path}")
+            raise ApiError("NOT_FOUND", f"Method not found: {request.method} {request.scope['path']}")
         query = bind_query(call, request.query_params.multi_items())
         raw = await request.body()
         body = parse_json(raw) if call.kind in ("create", "patch", "slurm") else None
@@ -103,26 +103,3 @@ class Api:
             project = self.service.projects.number(call.project)
             operation = self.service.store.operation(project, call.location, call.operation)
         return operation.key.cluster if operation else ""
-
-
-def parse_json(raw: bytes) -> Any:
-    """A request's body, whatever its content type says (curl's default is a form). Raises ApiError."""
-    if not raw.strip():
-        return {}
-    try:
-        text = raw.decode("utf-8")
-        value = json.loads(text, parse_constant=_no_constant)
-        # A lone surrogate, as in "\ud800", is no text and could not be stored.
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError) as error:
-        raise ApiError("INVALID_ARGUMENT", f"Invalid JSON payload received. {error}") from error
-    return value
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"Unexpected token {name}.")
-
-
-def json_response(body: Any, status: int = 200) -> Response:
-    """A JSON answer."""
-    return Response(json.dumps(body, ensure_ascii=False), status, media_type=JSON_TYPE)

@@ -78,7 +78,7 @@ def settle_nodes(resource: dict[str, Any], cluster: str) -> dict[str, Any]:
         low = scaling.get("minNodeCount", 0)
         count = max(low, min(len(own), scaling.get("maxNodeCount", low)))
         nodes += own[:count]
-        nodes += make_nodes(resource, cluster, pool["id"], count)[len(own) :]
+        nodes += make_nodes(resource, cluster, str(pool.get("id", "")), count)[len(own) :]
     return {**resource, "clusterStatus": {**status, "nodesStatus": nodes}}
 
 

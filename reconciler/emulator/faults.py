@@ -44,6 +44,16 @@ SERVICE_FAULTS = {
     "accept_but_ignore",
 }
 _REQUIRED = {"status": "code", "redirect": "location", "hang": "seconds"}
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "code": int,
+    "chunk": int,
+    "missing": int,
+    "seconds": (int, float),
+    "effect": bool,
+    "partial": bool,
+    "headers": dict,
+    "paths": list,
+}
 _MATCH = {"method", "kind", "cluster"}
 
 
@@ -98,9 +108,15 @@ def _rule(raw: object) -> Rule:
     if kind not in FAULTS:
         raise invalid_field("fault.kind", f"'{kind}' is not one of {', '.join(FAULTS)}.")
     _object("fault", fault, {"kind", *FAULTS[kind]})
+    for option, value in fault.items():
+        if option in _TYPES and not isinstance(value, _TYPES[option]):
+            raise invalid_field(f"fault.{option}", f"{value!r} is of the wrong type.")
     if kind in _REQUIRED and _REQUIRED[kind] not in fault:
         raise invalid_field(f"fault.{_REQUIRED[kind]}", f"required for {kind}.")
-    return Rule({part: str(pattern) for part, pattern in match.items()}, fault, rule.get("after", 0), rule.get("times"))
+    after, times = rule.get("after", 0), rule.get("times")
+    if not isinstance(after, int) or not isinstance(times, int | None):
+        raise invalid_field("rule", "after and times are whole numbers.")
+    return Rule({part: str(pattern) for part, pattern in match.items()}, fault, after, times)
 
 
 def _object(name: str, raw: object, known: Iterable[str] | None) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from reconciler.emulator import wire
 from reconciler.emulator.errors import STATUS_OF_CODE, error_body
 from reconciler.emulator.faults import SERVICE_FAULTS, Faults
+from reconciler.emulator.payload import JSON_TYPE
 from reconciler.emulator.routes import Call, recognise
 from reconciler.emulator.wire import Answer
 
 CONTROL = "/_emulator/"
 FAULT = "emulator.fault"
-JSON_TYPE = "application/json; charset=UTF-8"
 _SECRET_HEADERS = {"authorization", "proxy-authorization", "cookie", "x-goog-api-key"}
 _SECRET_PARAMETERS = {"access_token", "key"}
 _HTML = "<!DOCTYPE html><html><head><title>Error</title></head><body><h1>That's an error.</h1></body></html>"
@@ -128,7 +128,7 @@ class Front:
                 await wire.send_answer(answer, send)
 
     async def _drip(self, answer: Answer, fault: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
-        size = fault.get("chunk", 1)
+        size = max(1, fault.get("chunk", 1))
         await wire.send_start(answer, send)
         for start in range(0, len(answer.body), size):
             await wire.send_part(answer.body[start : start + size], send, more=True)

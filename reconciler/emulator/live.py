@@ -83,7 +83,7 @@ def _merge(node: Node | None, old: Any, patch: Any) -> Any:
 
 
 def _merge_by_id(node: Repeated, old: list[Any], patch: dict[str, Any]) -> list[Any]:
-    items = {item[node.by]: item for item in old}
+    items = {item.get(node.by, ""): item for item in old}
     for identifier, change in patch.items():
         if change is None:
             items.pop(identifier, None)
@@ -96,5 +96,8 @@ def _set_nodes(resource: dict[str, Any], cluster: str, pool: str, wanted: Any) -
     options = wanted if isinstance(wanted, dict) else {"count": wanted}
     status = resource.get("clusterStatus", {})
     others = [node for node in status.get("nodesStatus", []) if node.get("nodePoolId") != pool]
-    nodes = make_nodes(resource, cluster, pool, options["count"], options.get("state", "RUNNING"))
+    count = options.get("count")
+    if not isinstance(count, int):
+        raise invalid_field(f"{NODES}.{pool}", "a number of nodes, or an object with a count.")
+    nodes = make_nodes(resource, cluster, pool, count, options.get("state", "RUNNING"))
     return {**resource, "clusterStatus": {**status, "nodesStatus": others + nodes}}

@@ -62,7 +62,7 @@ def update_steps(live: dict[str, Any], changes: dict[str, Any], mode: str) -> li
     """What an update reports while it runs: the pools that change, then the Slurm configuration."""
     steps = ["Validating the request"]
     if "node_pools" in changes:
-        old = {pool["id"]: pool for pool in live.get("nodePools", [])}
+        old = {pool.get("id"): pool for pool in live.get("nodePools", [])}
         new = {pool["id"]: pool for pool in changes["node_pools"] or []}
         touched = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
         steps += _pool_steps("Updating", touched)

@@ -17,6 +17,7 @@ from reconciler.emulator.names import camel, snake
 ROOT = "model_development_cluster"
 _DURATION = re.compile(r"^(\d{1,12})(?:\.(\d{1,9}))?s$")
 _BOOLEANS = {"true": True, "false": False}
+_WORDS = ("enum", "duration")
 _INT_RANGE = {"int32": 2**31, "int64": 2**63}
 
 
@@ -28,7 +29,8 @@ class Reader:
     """Reads one resource. Afterwards `violations` says what was wrong with it.
 
     `future` holds fields (camelCase names, or dotted paths) that are accepted though the table doesn't know them.
-    A `lenient` reader takes anything: it keeps unknown fields, notes them in `discovered`, and keeps output-only ones.
+    A `lenient` reader reads what a service may answer: it keeps output-only fields, words that no documented enum has,
+    and unknown fields, which it notes in `discovered`.
     """
 
     def __init__(self, future: Collection[str] = (), *, lenient: bool = False, trim_scripts: bool = False) -> None:
@@ -50,6 +52,7 @@ class Reader:
 
     def _message(self, message: Message, body: dict[str, Any], place: str, path: str) -> dict[str, Any]:
         stored: dict[str, Any] = {}
+        seen: set[str] = set()
         for key, value in body.items():
             name = _spellings(message).get(key) or camel(key)
             dotted = f"{path}.{name}" if path else name
@@ -58,12 +61,13 @@ class Reader:
                 self._refuse(
                     place, f"Invalid JSON payload received. Unknown name \"{key}\" at '{place}': Cannot find field."
                 )
-            elif name in stored:
+            elif name in seen:
                 self._refuse(place, f"Invalid JSON payload received. Field \"{name}\" at '{place}' is set twice.")
             elif name not in message.output_only or self._lenient:
                 kept = self._value(node, value, f"{place}.{snake(name)}", dotted)
                 if not is_default(node, kept):
                     stored[name] = kept
+            seen.add(name)
         return stored
 
     def _child(self, message: Message, key: str, name: str, dotted: str) -> Node | None:
@@ -81,7 +85,7 @@ class Reader:
         try:
             return self._typed(node, value, place, path)
         except _MismatchError as mismatch:
-            if self._lenient:
+            if self._lenient and isinstance(node, Scalar) and node.kind in _WORDS:
                 return value
             self._refuse(place, f"Invalid value at '{place}' ({mismatch}), {value!r}"[:500])
             return None
@@ -102,7 +106,7 @@ class Reader:
                 return self._script(node, _scalar(node, value))
 
     def _item(self, node: Node, value: Any, place: str, path: str) -> Any:
-        if value is None and not self._lenient:
+        if value is None:
             self._refuse(place, f"Invalid value at '{place}', null")
         return self._value(node, value, place, path)
 

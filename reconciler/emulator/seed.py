@@ -43,29 +43,35 @@ def _whole_number(loader: yaml.CSafeLoader, node: Any) -> int:
 
 
 for _tag, _pattern, _first in (
-    ("null", r"^(?:~|null|Null|NULL|)$", "~nN"),
+    ("merge", r"^<<$", "<"),
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
     ("int", r"^[-+]?[0-9]+$", "-+0123456789"),
     ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", "-+.0123456789"),
 ):
-    _CoreLoader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), [*_first, *([""] if _tag == "null" else [])]
-    )
+    _CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
 _CoreLoader.add_constructor("tag:yaml.org,2002:int", _whole_number)
 
 
 def load_seeds(path: Path) -> Iterator[Seed]:
     """The clusters of a seed file. Raises SeedError."""
     try:
-        text = path.read_text(encoding="utf-8")
-        # YAML would read JSON as well, but ten thousand clusters take it half a minute.
-        documents = [json.loads(text)] if path.suffix == ".json" else list(yaml.load_all(text, _CoreLoader))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        documents = _documents(path.read_text(encoding="utf-8"))
+        json.dumps(documents)  # refuses anchors that contain themselves, and keys that are no strings
+    except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise SeedError(f"{path}: {error}") from error
     for document in documents:
         for item in document if isinstance(document, list) else [document]:
             if item is not None:
                 yield _seed(path, item)
+
+
+def _documents(text: str) -> list[Any]:
+    try:
+        # YAML reads JSON too, and forgives trailing commas, but it is a hundred times slower.
+        return [json.loads(text)]
+    except ValueError:
+        return list(yaml.load_all(text, _CoreLoader))
 
 
 def _seed(path: Path, item: object) -> Seed:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,12 +19,12 @@ import uvicorn
 
 from reconciler.emulator.app import build_app
 from reconciler.emulator.defaults import fill_defaults
+from reconciler.emulator.errors import ApiError
 from reconciler.emulator.front import Front
 from reconciler.emulator.live import put_live
 from reconciler.emulator.names import ClusterKey, Projects
 from reconciler.emulator.quirks import Quirks
-from reconciler.emulator.resource import Reader
-from reconciler.emulator.seed import load_seeds
+from reconciler.emulator.seed import SeedError, load_seeds
 from reconciler.emulator.service import Service
 from reconciler.emulator.slurm_call import SlurmCalls
 from reconciler.emulator.store import Store
@@ -108,7 +109,7 @@ class Emulator:
         self.url = ""
 
     def __enter__(self) -> Self:
-        """Starts it; it answers when this returns. Raises OSError (port in use) and SeedError."""
+        """Starts it; it answers when this returns. Raises OSError (port in use, unusable state) and SeedError."""
         with ExitStack() as stack:
             config = self._config
             folder = _open_folder(config.state_dir, stack)
@@ -168,7 +169,11 @@ def _open_folder(state_dir: Path | None, stack: ExitStack) -> Path:
 
 
 def _open_service(config: EmulatorConfig, folder: Path, stack: ExitStack) -> Service:
-    store = Store(folder / "emulator.sqlite3", durable=config.state_dir is not None)
+    path = folder / "emulator.sqlite3"
+    try:
+        store = Store(path, durable=config.state_dir is not None)
+    except sqlite3.Error as error:
+        raise OSError(f"{path}: {error}") from error
     stack.callback(store.close)
     service = Service(store, Projects(config.project_numbers), config.quirks, config.lro_seconds)
     with store.transaction():
@@ -181,15 +186,17 @@ def _plant(service: Service, path: Path) -> None:
     for seed in load_seeds(path):
         key = ClusterKey(service.projects.number(seed.project), seed.location, seed.cluster)
         if service.store.cluster(key) is None:
-            reader = Reader(lenient=True)
-            service_filled = fill_defaults(reader.read(seed.resource), key, seed.project)
-            put_live(service, key, seed.project, service_filled)
+            try:
+                cluster = put_live(service, key, seed.project, seed.resource)
+            except ApiError as error:
+                raise SeedError(f"{path}: {seed.cluster}: {error.message}") from error
+            service.store.put(replace(cluster, resource=fill_defaults(cluster.resource, key, seed.project)))
 
 
 def serve(config: EmulatorConfig, on_ready: Callable[[str], None]) -> None:
     """Runs an emulator until SIGTERM or SIGINT; must be called in the main thread. `on_ready` gets the base URL.
 
-    Raises OSError (port in use) and SeedError.
+    Raises OSError (port in use, unusable state) and SeedError.
     """
     stop = threading.Event()
     signals = (signal.SIGTERM, signal.SIGINT)

@@ -48,12 +48,19 @@ class Store:
     """All of the emulator's lasting state. Methods must be called within `transaction`."""
 
     def __init__(self, path: Path, *, durable: bool) -> None:
-        """Opens or creates the database. `durable` also survives a power cut; a kill is survived either way."""
+        """Opens or creates the database. `durable` also survives a power cut; a kill is survived either way.
+
+        Raises sqlite3.Error for a file that is none of its own.
+        """
         # Opened by the thread that starts the server, then used by the server's thread alone.
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
-        self._db.executescript(_SCHEMA)
+        try:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error:
+            self._db.close()
+            raise
 
     def close(self) -> None:
         """Closes the database."""

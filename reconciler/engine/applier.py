@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reconciler.engine.approval import not_allowed
 from reconciler.engine.execute import Execution, Tools
 from reconciler.engine.results import ApplyReport, ErrorInfo, Result, Status
-from reconciler.errors import InterruptedRun, PendingError, ReconcilerError
+from reconciler.errors import BlockedError, InterruptedRun, PendingError, ReconcilerError
 from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan, PlanError
 from reconciler.spec.model import Desired
 
@@ -134,6 +134,8 @@ class Applier:
     def _fate(self, run: Execution) -> tuple[Status, str, ErrorInfo | None]:
         try:
             run.run()
+        except BlockedError as blocked:
+            return Status.BLOCKED, run.operation, ErrorInfo.of(blocked)
         except InterruptedRun as stop:
             return Status.SKIPPED, run.operation, ErrorInfo.of(stop)
         except PendingError as pending:

@@ -1,7 +1,7 @@
 """Reading many clusters: requests grow with pages, not with clusters.
 
 Clusters of one project and location are read by LIST pages; by GET where only one or two are asked for, where LIST
-isn't permitted, and where LIST doesn't show a cluster (it speaks of "active" clusters only (S2), so it can't prove absence).
+isn't permitted, and where LIST doesn't show a cluster: it speaks of "active" ones (S2), so it can't prove absence.
 """
 
 from __future__ import annotations

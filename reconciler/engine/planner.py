@@ -1,16 +1,16 @@
-"""Making a plan: read what is live, compare, collect. Nothing here writes."""
+"""Making a plan: read what is live, compare, look at the jobs, collect. Nothing here writes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 from reconciler import __version__
+from reconciler.engine.assess import Assessor
 from reconciler.engine.observe import Answer, Reads, in_parallel, observe
-from reconciler.engine.scripts import block_broken_scripts
 from reconciler.errors import ReconcilerError
-from reconciler.plan.build import DEFAULT_UPDATE_MODE, plan_cluster
 from reconciler.plan.model import ClusterPlan, Plan, PlanError, summarise
 from reconciler.plan.status import live_status
+from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
 from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import read_live
@@ -24,7 +24,7 @@ def make_plan(
     *,
     created_at: str,
     errors: Iterable[PlanError] = (),
-    update_mode: str = DEFAULT_UPDATE_MODE,
+    assess: Assessor = Assessor(),  # noqa: B008 - frozen
     until_idle: UntilIdle | None = None,
 ) -> Plan:
     """The plan for all clusters; `errors` are those of files that couldn't be read, to stand beside the others.
@@ -32,35 +32,11 @@ def make_plan(
     A cluster that can't be read is an error of its own and never looks like an absent one. With `until_idle`, clusters
     that are busy are waited for, all of them together, and planned as they are then.
     """
-    wanted = {desired.name: desired for desired in clusters}
-    plans: list[ClusterPlan] = []
-    busy: list[ClusterName] = []
-    failures = list(errors)
-
-    def seen(name: ClusterName, answer: Answer | None) -> None:
-        if until_idle and answer is not None and live_status(read_live(answer)).is_busy:
-            busy.append(name)
-        else:
-            plans.append(plan_one(name, answer))
-
-    def plan_one(name: ClusterName, answer: Answer | None) -> ClusterPlan:
-        made = plan_cluster(wanted[name], answer, update_mode=update_mode)
-        return block_broken_scripts(made, wanted[name])
-
-    def failed(name: ClusterName, error: ReconcilerError) -> None:
-        failures.append(PlanError(wanted[name].source, error.code, str(error), cluster=str(name)))
-
-    def wait_for(name: ClusterName) -> None:
-        try:
-            answer = until_idle(name) if until_idle else None
-        except ReconcilerError as error:
-            failed(name, error)
-        else:
-            plans.append(plan_one(name, answer))
-
-    observe(reads, wanted, seen, failed)
-    in_parallel(wait_for, busy, workers=len(busy))
-    return assemble(plans, failures, created_at=created_at)
+    making = _Making({desired.name: desired for desired in clusters}, assess, until_idle, list(errors))
+    observe(reads, making.wanted, making.seen, making.failed)
+    in_parallel(making.wait_for, making.busy, workers=len(making.busy))
+    in_parallel(making.guard, making.risky)
+    return assemble(making.plans, making.errors, created_at=created_at)
 
 
 def assemble(plans: Iterable[ClusterPlan], errors: Iterable[PlanError], *, created_at: str) -> Plan:
@@ -73,3 +49,50 @@ def assemble(plans: Iterable[ClusterPlan], errors: Iterable[PlanError], *, creat
         errors=tuple(sorted(errors, key=lambda error: (error.cluster, error.source, error.message))),
         summary=summarise(ordered),
     )
+
+
+class _Making:
+    """A plan in the making. The methods are called from many threads, once per cluster each."""
+
+    def __init__(
+        self,
+        wanted: dict[ClusterName, Desired],
+        assess: Assessor,
+        until_idle: UntilIdle | None,
+        errors: list[PlanError],
+    ) -> None:
+        self.wanted = wanted
+        self.errors = errors
+        self.plans: list[ClusterPlan] = []
+        self.busy: list[ClusterName] = []
+        self.risky: list[tuple[ClusterPlan, ClusterName, Answer | None]] = []
+        self._assess = assess
+        self._until_idle = until_idle
+
+    def seen(self, name: ClusterName, answer: Answer | None) -> None:
+        if self._until_idle and answer is not None and live_status(read_live(answer)).is_busy:
+            self.busy.append(name)
+        else:
+            self._compare(name, answer)
+
+    def failed(self, name: ClusterName, error: ReconcilerError) -> None:
+        self.errors.append(PlanError(self.wanted[name].source, error.code, str(error), cluster=str(name)))
+
+    def wait_for(self, name: ClusterName) -> None:
+        try:
+            answer = self._until_idle(name) if self._until_idle else None
+        except ReconcilerError as error:
+            self.failed(name, error)
+        else:
+            self._compare(name, answer)
+
+    def guard(self, risky: tuple[ClusterPlan, ClusterName, Answer | None]) -> None:
+        plan, name, answer = risky
+        self.plans.append(self._assess.guard(plan, self.wanted[name], answer))
+
+    def _compare(self, name: ClusterName, answer: Answer | None) -> None:
+        plan = self._assess.compare(self.wanted[name], answer)
+        if is_disruptive(plan.action, plan.changes):
+            self.risky.append((plan, name, answer))
+        else:
+            self.plans.append(plan)

@@ -29,8 +29,12 @@ from reconciler.spec.yamlvalues import Values
 Check = Callable[[Desired], Iterable[Problem]]
 # Checks rely on types and on required fields being there; these faults leave both as they should be.
 _HARMLESS = frozenset({"unknown-field", "two-spellings", "script-file"})
-_MAX_FINDINGS = 100  # of one document
+_MAX_ERRORS = 100  # of one document
 _NOWHERE = Place("")
+
+
+class _EnoughError(Exception):
+    """There are more errors than are worth listing."""
 
 
 @dataclass(slots=True)
@@ -46,11 +50,13 @@ class Draft:
     name: ClusterName | None = None
     desired: Desired | None = None
     findings: list[Finding] = field(default_factory=list)
+    errors: list[Finding] = field(default_factory=list)
     refusal: str = ""  # why it can't be used, where the finding stands elsewhere
 
-    @property
-    def errors(self) -> list[Finding]:
-        return [each for each in self.findings if each.severity is Severity.ERROR]
+    def add(self, each: Finding) -> None:
+        self.findings.append(each)
+        if each.severity is Severity.ERROR:
+            self.errors.append(each)
 
 
 class Reader:
@@ -70,7 +76,9 @@ class Reader:
             if not nodes:
                 raise places.broken(Place(found.path), "empty", "there is no cluster in this file")
         except BrokenError as error:
-            yield Draft(source, findings=[self.shown(error.finding)])
+            draft = Draft(source)
+            draft.add(self.shown(error.finding))
+            yield draft
             return
         for index, node in nodes:
             draft = Draft(source, index, self._place(node, ()))
@@ -78,7 +86,7 @@ class Reader:
                 self._document(node, found, draft)
             else:
                 message = "a cluster file is a mapping with project, location, cluster_id and spec"
-                draft.findings.append(self.shown(finding(place_of(node.start_mark), "type", message)))
+                draft.add(self.shown(finding(place_of(node.start_mark), "type", message)))
             yield draft
 
     def locate(self, found: Found, document: int, path: Path) -> Place:
@@ -86,7 +94,9 @@ class Reader:
         try:
             node = self._compose(found)[document]
             if isinstance(node, MappingNode):
-                return self._place(self._layered(node, found), path)
+                node = self._layered(node, found)
+                Values(lambda _: None).of(node)  # for its merge keys, which places are then found behind
+                return self._place(node, path)
         except (BrokenError, BrokenDefaultsError, IndexError):
             pass
         return Place(self._files.shown(found.path))
@@ -124,8 +134,8 @@ class Reader:
 
         try:
             node = self._layered(node, found)
-            draft.place = self._place(node, ("cluster_id",))
             raw = Values(report).of(node)
+            draft.place = self._place(node, ("cluster_id",))
             if draft.findings:  # the YAML is at fault, so what seems to be missing may just not have been read
                 draft.name = read_name(raw, partial(places.literal, node), lambda _: None)
                 return
@@ -137,14 +147,16 @@ class Reader:
         except BrokenDefaultsError:
             draft.refusal = "the _defaults.yaml of its folder, or of one above, can't be used"
         except BrokenError as error:
-            draft.findings.append(self.shown(error.finding))
+            draft.add(self.shown(error.finding))
+        except _EnoughError:
+            message = f"there are {_MAX_ERRORS} errors by now; what follows is not looked at"
+            draft.add(replace(draft.errors[-1], rule="too-many-errors", message=message, hint=""))
 
     def _add(self, draft: Draft, each: Finding) -> None:
-        """Raises BrokenError where there are more than anyone will read: telling the places of all would take long."""
-        draft.findings.append(each)
-        if len(draft.findings) == _MAX_FINDINGS:
-            message = f"there are more than {_MAX_FINDINGS} problems; the others are not listed"
-            raise BrokenError(finding(draft.place, "too-many-problems", message))
+        """Raises _EnoughError at more errors than anyone will read: to find the places of all would take long."""
+        draft.add(each)
+        if len(draft.errors) >= _MAX_ERRORS:
+            raise _EnoughError
 
     def _fields(self, raw: dict[str, Any], node: MappingNode, draft: Draft) -> None:
         literal = partial(places.literal, node)

@@ -114,7 +114,7 @@ def _refuse_twins(drafts: list[Draft]) -> None:
             other = next(twin for twin in twins if twin is not draft)
             where = f"{other.place.file}:{other.place.line}"
             message = f"{name.cluster_id} in {name.project}/{name.location} is described twice: in {where} too"
-            draft.findings.append(finding(draft.place, "duplicate-cluster", message, "keep one of them"))
+            draft.add(finding(draft.place, "duplicate-cluster", message, "keep one of them"))
             draft.desired = None
 
 

@@ -69,15 +69,14 @@ def _field_row(node: Node) -> Sequence[str]:
 
 
 def _type(node: Node) -> str:
-    match node.many:
-        case Many.NO:
-            return node.kind.value
-        case Many.KEYED:
-            return f"list, known by `{node.row.key}`"
-        case Many.ORDERED:
-            return f"list of {node.kind.value}, in order"
-        case Many.SET:
-            return f"set of {node.kind.value}"
+    kind = node.kind.value
+    lists = {
+        Many.NO: kind,
+        Many.KEYED: f"list, known by `{node.row.key}`",
+        Many.ORDERED: f"list of {kind}, in order",
+        Many.SET: f"set of {kind}",
+    }
+    return lists[node.many]
 
 
 def _absent(node: Node) -> str:

@@ -118,5 +118,7 @@ def _nullable(schema: Schema) -> Schema:
         return schema if _NULL in schema["anyOf"] else schema | {"anyOf": [*schema["anyOf"], _NULL]}
     if "type" not in schema:
         return schema
+    if "enum" in schema:
+        schema = schema | {"enum": [*schema["enum"], None]}
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return schema | {"type": [*types, "null"]}

@@ -10,9 +10,19 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-# A value given as it is: no variable, no command, no path, no placeholder; then the word must end.
-_VALUE = r"""["']?([^\s"'`$<>{}()\[\]|;&*/\\][^\s"'`$<>{}()\[\]|;&*]{5,})(?=["'\s;&|\\]|\Z)"""
+# A value given as it is: no variable, no command, no path, no placeholder. Outside of quotes the word must end with it.
+_WORD = r"""["']?([^\s"'`$<>{}()\[\]|;&*/\\][^\s"'`$<>{}()\[\]|;&*]{5,})(?=["'\s;&|\\]|\Z)"""
+_QUOTED = r"""["']([^"'`$<>{}()\[\]*/\\\n][^"'`$<>{}\n]{5,})["']"""
 _ASSIGN = r"""(?:=|["']?\s*:\s*(?=["']))"""
+_NOT_A_NUMBER = r"""(?!["']?\d+(?:["'\s;&|]|\Z))"""  # MAX_TOKEN=100000
+_CALLED = (
+    ("a password", r"(?i)(?:password|passwd|passphrase)" + _ASSIGN),
+    (
+        "a token or key",
+        r"(?i)(?:token|api[_-]?key|access[_-]?key(?:[_-]id)?|secret[_-]?key|private[_-]?key|[a-z0-9]_secret)"
+        + (_ASSIGN + _NOT_A_NUMBER),
+    ),
+)
 
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -34,14 +44,7 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a signed token (JWT)", re.compile(r"\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}")),
     ("an authorization header", re.compile(r"(?i)\bauthorization:\s*(?:bearer|basic)\s+([0-9a-z+/=_.~-]{8,})")),
     ("a password in a URL", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'$]{1,100}:([^\s/@\"'${}]{3,100})@")),
-    ("a password", re.compile(rf"(?i)(?:password|passwd|passphrase){_ASSIGN}{_VALUE}")),
-    (
-        "a token or key",
-        re.compile(
-            rf"(?i)(?:token|api[_-]?key|access[_-]?key(?:[_-]id)?|secret[_-]?key|private[_-]?key|[a-z0-9]_secret)"
-            rf"{_ASSIGN}(?![\"']?\d+(?:[\"'\s;&|]|\Z)){_VALUE}"
-        ),
-    ),
+    *((kind, re.compile(name + value)) for kind, name in _CALLED for value in (_WORD, _QUOTED)),
 )
 
 

@@ -141,7 +141,7 @@ def _hint(problem: str, error: MarkedYAMLError, data: bytes, place: Place) -> st
         return "a merge conflict was left in the file"
     if found == "\t":
         return "indent with spaces: YAML allows no tabs there"
-    if found and found in "@`%":
+    if found and found in "@`%" and "cannot start any token" in problem:
         return "put the value in quotes"
     if "mapping values are not allowed" in problem:
         return 'a value that holds ": " goes in quotes'

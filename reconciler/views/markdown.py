@@ -16,6 +16,7 @@ from reconciler.plan.model import Action, ClusterPlan, Plan, PlanError
 from reconciler.views.markdown_cluster import MESSAGE_LIMIT, cluster_details
 from reconciler.views.markdown_escape import clip, code, prose
 from reconciler.views.markdown_parts import Cuts, Details, Fitting, Group, Rows, Stack, size_of
+from reconciler.views.masking import masked
 from reconciler.views.values import inline
 from reconciler.views.wording import (
     DRIFT,
@@ -123,7 +124,7 @@ class _Report:
 
     def _harm(self) -> Rows:
         rows = [f"> - {_name(c)}: **{ENDS[c.action]}**" for c in self._touched if c.action in ENDS]
-        costly = [(cluster, change) for cluster in self._touched for change in harmful(cluster)]
+        costly = [(cluster, masked(change)) for cluster in self._touched for change in harmful(cluster)]
         for cluster, change in sorted(costly, key=lambda pair: list(IMPACTS).index(pair[1].impact), reverse=True):
             reason = f": {self._prose(change.reason)}" if change.reason else ""
             sides = f" {code(inline(change.before))} → {code(inline(change.after))}" if _is_brief(change.after) else ""

@@ -8,6 +8,7 @@ from reconciler.plan.model import Action, Change, ClusterPlan, Origin
 from reconciler.views.lines import change_lines, count, is_inline
 from reconciler.views.markdown_escape import clip, code, html_code, prose
 from reconciler.views.markdown_parts import Details, Diff, Part, Rows, Stack, Text
+from reconciler.views.masking import masked
 from reconciler.views.values import inline
 from reconciler.views.wording import Words, by_origin, impact_of, plural, short_name, worst
 
@@ -20,7 +21,7 @@ def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool) -> Det
     limit = MESSAGE_LIMIT if limited else None
     parts: list[Part] = [Text(" from ".join(filter(None, (code(cluster.cluster), code(cluster.source)))))]
     for origin, title, changes in by_origin(words, cluster.changes):
-        content = list(_changes(cluster, changes, words, limit))
+        content = list(_changes(cluster, [masked(change) for change in changes], words, limit))
         if origin is Origin.DRIFT:
             parts.append(Details(f"{title}: {plural(len(changes), 'change')}", Stack(content)))
         else:
@@ -36,7 +37,7 @@ def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool) -> Det
         head = "Jobs that this touches:\n\n| Job | User | Partition | State | Nodes | Name |\n|--:|---|---|---|--:|---|"
         parts.append(Rows(head, rows, "jobs", _MORE_IN_TABLE))
     if cluster.notes:
-        rows = [f"- {prose(clip(note.message, limit))} ({code(note.code)})" for note in cluster.notes]
+        rows = [f"- {code(note.code)}: {prose(clip(note.message, limit))}" for note in cluster.notes]
         parts.append(Rows("Notes:\n", rows, "notes"))
     return Details(_summary(cluster, words), Stack(parts))
 

@@ -107,12 +107,13 @@ class Diff:
             return self._whole
         head, tail = self._ends(budget - size_of(self.lead) - _FENCE_FRAME)
         left_out = len(self.lines) - len(head) - len(tail)
+        text = self._text([*head, *([f"@@ {left_out:,} lines left out @@"] if left_out else []), *tail])
+        if not head or size_of(text) > budget:
+            cuts["lines of diffs"] += len(self.lines)
+            return self.lead if size_of(self.lead) <= budget else ""
         cuts["lines of diffs"] += left_out
-        text = self._text([*head, f"@@ {left_out:,} lines left out @@", *tail])
-        if head and size_of(text) <= budget:
-            return text
-        cuts["lines of diffs"] += len(head) + len(tail)
-        return self.lead if size_of(self.lead) <= budget else ""
+        cuts["ends of long lines"] += sum(len(line) == _LINE_LIMIT and line[-1] == "…" for line in (*head, *tail))
+        return text
 
     def _text(self, lines: list[str]) -> str:
         return f"{self.lead}{_GAP}{fence(lines, 'diff')}"

@@ -54,8 +54,6 @@ def _read(document: Document) -> Plan:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the plan"
         raise InputError(f"the plan file is damaged: {place}: {first['msg']}") from error
-    except RecursionError as error:
-        raise InputError("the plan file is damaged: it is nested too deeply") from error
     if strange:
         raise InputError(
             f"the plan file is damaged: {strange} isn't as this version writes it",

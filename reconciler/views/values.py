@@ -48,7 +48,8 @@ def yaml_text(value: Any) -> str:
     import yaml
 
     text = yaml.dump(value, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=1_000_000)
-    text = text.removesuffix("...\n")  # the end mark that PyYAML puts after a bare scalar
+    if text.endswith("\n...\n"):  # the end mark that PyYAML puts after a bare scalar
+        text = text[:-4]
     # What isn't safe stands in double quotes by now, where these escapes mean the characters themselves.
     return "\n".join(safe(line, tabs=True) for line in text.split("\n"))
 

@@ -1,4 +1,7 @@
-"""Rules on the text of scripts: secrets, line ends, and what a prolog or epilog had better not do."""
+"""Rules on what scripts say: secrets, and what a prolog or epilog had better not do.
+
+Their form (syntax, line ends, first lines) is seen to in `script_checks`.
+"""
 
 from __future__ import annotations
 
@@ -48,17 +51,6 @@ def secret_in_script(subject: Subject) -> Iterator[Hit]:
                 path,
                 f"{_place(text, span.start)} holds what looks like {span.kind}",
                 "read it from Secret Manager at run time: who may see the cluster can read its scripts",
-            )
-
-
-@rule("script-line-ends", "A script's lines end in LF.", source="practice", severity=Severity.WARNING)
-def script_line_ends(subject: Subject) -> Iterator[Hit]:
-    for path, text in _scripts(subject):
-        if (position := text.find("\r")) >= 0:
-            yield Hit(
-                path,
-                f'{_place(text, position)} ends in "\\r": it was saved with Windows line ends',
-                "save it with LF line ends, or jobs fail with a bad interpreter",
             )
 
 

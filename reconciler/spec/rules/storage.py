@@ -21,10 +21,10 @@ _FORMATS = {
 _PATTERNS = {what: re.compile(re.sub(r"\{\w+\}", "[^/]+", form)) for what, form in _FORMATS.items()}
 
 
-def _expected(what: str, name: str) -> str:
-    """The form with the last part of what was written in its place."""
+def _full(what: str, name: str, project: str = "PROJECT", region: str = "REGION") -> str:
+    """A full name whose last part is that of what was written."""
     tail = name.rstrip("/").rpartition("/")[2] or "NAME"
-    return _FORMATS[what].format(project="PROJECT", region="REGION", zone="ZONE", name=tail)
+    return _FORMATS[what].format(project=project, region=region, zone="ZONE", name=tail)
 
 
 def _resource_names(subject: Subject) -> Iterator[tuple[str, Path, str]]:
@@ -49,8 +49,8 @@ def resource_name(subject: Subject) -> Iterator[Hit]:
             field = next(part for part in reversed(path) if isinstance(part, str))
             yield Hit(
                 path,
-                f"{field}: {describe(name)} is no full resource name, expected {_expected(what, name)}",
-                f"the cluster's own project is {subject.name.project}",
+                f"{field}: {describe(name)} is no full resource name, expected {_full(what, name)}",
+                f"in the cluster's own project: {_full(what, name, subject.name.project, subject.name.location)}",
             )
 
 

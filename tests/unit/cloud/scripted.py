@@ -20,7 +20,7 @@ TOKEN = "made-up-for-this-test"
 
 @dataclass(frozen=True)
 class Reply:
-    """One scripted answer. `body` other than bytes is sent as JSON. `fault`: reset, truncate, or drip_body/drip_head."""
+    """One scripted answer. `body` other than bytes is sent as JSON. `fault`: reset, truncate, drip_body, drip_head."""
 
     status: int = 200
     body: Any = field(default_factory=dict)
@@ -51,6 +51,7 @@ def refusal(status: int, reason: str, message: str = "no", **more: Any) -> Reply
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: _Server
 
     def _handle(self) -> None:

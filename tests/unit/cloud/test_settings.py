@@ -75,7 +75,17 @@ def test_a_token_that_would_break_a_header_is_refused_unseen() -> None:
 
 @pytest.mark.parametrize(
     ("text", "length"),
-    [("90", 90), ("90s", 90), ("0.5", 0.5), ("5m", 300), ("2h", 7200), ("1h30m", 5400), ("1m30s", 90), (" 7s ", 7), ("0", 0)],
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("0.5", 0.5),
+        ("5m", 300),
+        ("2h", 7200),
+        ("1h30m", 5400),
+        ("1m30s", 90),
+        (" 7s ", 7),
+        ("0", 0),
+    ],
 )
 def test_lengths_of_time(text: str, length: float) -> None:
     """Seconds, or hours, minutes and seconds."""

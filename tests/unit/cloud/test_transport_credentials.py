@@ -131,9 +131,7 @@ def test_no_password_from_netrc(
     assert script.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
 
 
-def test_loopback_never_goes_through_a_proxy(
-    script: Script, connect: Connect, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loopback_never_goes_through_a_proxy(script: Script, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy of the environment would see the plain-http request, token and all."""
     with Script() as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

@@ -81,7 +81,13 @@ def test_a_dripping_answer_is_cut_off(script: Script, connect: Connect, fault: s
 
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(400, "INVALID_ARGUMENT"), (403, "PERMISSION_DENIED"), (404, "NOT_FOUND"), (409, "ABORTED"), (501, "UNIMPLEMENTED")],
+    [
+        (400, "INVALID_ARGUMENT"),
+        (403, "PERMISSION_DENIED"),
+        (404, "NOT_FOUND"),
+        (409, "ABORTED"),
+        (501, "UNIMPLEMENTED"),
+    ],
 )
 def test_a_refusal_is_final(script: Script, connect: Connect, time: FakeTime, status: int, reason: str) -> None:
     """What the service refuses is refused at once, in its own words."""
@@ -154,7 +160,7 @@ def test_no_budget_means_one_attempt(script: Script, connect: Connect) -> None:
 
 def test_nobody_there_is_given_up_early(connect: Connect, time: FakeTime) -> None:
     """A wrong address, or a location that is down, doesn't use up the whole budget of the run."""
-    with pytest.raises(UnavailableError, match="no connection: .+is the endpoint or location right"):
+    with pytest.raises(UnavailableError, match=r"no connection: .+is the endpoint or location right"):
         get(connect(f"http://127.0.0.1:{free_port()}"))
     assert 5 < sum(time.naps) <= 15
 
@@ -214,7 +220,16 @@ def test_half_a_character_becomes_a_question_mark(script: Script, connect: Conne
 
 @pytest.mark.parametrize(
     "path",
-    ["/v1beta1/projects/../x", "/v1beta1/projects/p?x=y", "/v1/a#b", "//evil.example/v1/a", "/v1/a b", "/v1/a/.", "/v2/a", "/v1/a\\b"],
+    [
+        "/v1beta1/projects/../x",
+        "/v1beta1/projects/p?x=y",
+        "/v1/a#b",
+        "//evil.example/v1/a",
+        "/v1/a b",
+        "/v1/a/.",
+        "/v2/a",
+        "/v1/a\\b",
+    ],
 )
 def test_names_cannot_leave_their_place(script: Script, connect: Connect, path: str) -> None:
     """A name from a file or an answer never becomes a query, a fragment or a way up."""

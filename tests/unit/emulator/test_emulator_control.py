@@ -120,9 +120,12 @@ def test_a_bad_cluster_name_is_a_value_error(client: Client) -> None:
         client.control.get("demo")
 
 
-@pytest.mark.parametrize("body", [[], {"nodePools": "x", "node_pools": []}])
+@pytest.mark.parametrize(
+    "body",
+    [[], {"nodePools": [], "node_pools": []}, {"nodePools": "x"}, {"nodePools": [None]}, {"_nodes": {"cpu": "many"}}],
+)
 def test_a_live_edit_must_make_sense(client: Client, body: Any) -> None:
-    """An object, with one spelling per field."""
+    """An object, with one spelling per field and lists where lists belong."""
     client.running()
     with pytest.raises(ControlError, match="400"):
         client.control.live(client.name(), body)

@@ -193,6 +193,8 @@ def test_a_poll_can_be_matched_by_its_cluster(client: Client) -> None:
         {"fault": {"kind": "reset", "seconds": 1}},
         {"match": {"url": "x"}, "fault": {"kind": "reset"}},
         {"fault": {"kind": "reset"}, "time": 1},
+        {"fault": {"kind": "reset"}, "times": "1"},
+        {"fault": {"kind": "hang", "seconds": "1"}},
     ],
 )
 def test_a_rule_with_a_typo_is_refused(client: Client, rule: Any) -> None:

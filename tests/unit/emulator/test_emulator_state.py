@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,30 @@ def test_every_accepted_write_survives_a_kill(tmp_path: Path) -> None:
         assert client.create("two").status_code == 409
 
 
+def test_a_kill_amid_a_burst_of_writes_loses_none(tmp_path: Path) -> None:
+    """Whatever was answered with 200 is there; what is there has an operation, and nothing is half there."""
+    accepted: dict[str, str] = {}
+
+    def create(client: Client, number: int) -> None:
+        with contextlib.suppress(requests.ConnectionError):
+            answer = client.create(f"c{number}")
+            accepted[f"c{number}"] = answer.json()["name"]
+
+    with process(tmp_path) as (server, client), ThreadPoolExecutor(8) as pool:
+        futures = [pool.submit(create, client, number) for number in range(200)]
+        while len(accepted) < 30:
+            pass
+        os.kill(server.pid, signal.SIGKILL)
+        wait(futures)
+    with process(tmp_path) as (_, client):
+        client.finish()
+        page = client.session.get(client.base, params={"pageSize": 1000}).json()["modelDevelopmentClusters"]
+        found = {item["name"].rsplit("/", 1)[1]: item["clusterStatus"]["state"] for item in page}
+        assert set(accepted) <= set(found)
+        assert set(found.values()) == {"RUNNING"}
+        assert all("response" in client.poll(name).json() for name in accepted.values())
+
+
 def test_an_operation_goes_on_while_nobody_is_there(tmp_path: Path) -> None:
     """Its end comes from stored times, not from a running process."""
     with process(tmp_path, lro_seconds=0.2) as (server, client):
@@ -91,6 +117,13 @@ def test_a_port_in_use_is_an_os_error(tmp_path: Path) -> None:
             pass
     with Emulator(config) as emulator:
         assert emulator.url == f"http://127.0.0.1:{config.port}"
+
+
+def test_a_broken_state_is_an_os_error(tmp_path: Path) -> None:
+    """It names the file."""
+    (tmp_path / "emulator.sqlite3").write_bytes(b"no database, " * 500)
+    with pytest.raises(OSError, match=r"emulator\.sqlite3"), Emulator(EmulatorConfig(state_dir=tmp_path)):
+        pass
 
 
 def test_without_a_state_dir_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +177,10 @@ spec:
 project: acme-ml
 location: us-central1
 cluster_id: two
-spec: {node_pools: [{id: cpu, scaling_spec: {max_node_count: 010}}]}
+spec:
+  node_pools:
+  - &pool {id: cpu, scaling_spec: {max_node_count: 010}}
+  - {<<: *pool, id: more}
 ---
 """,
         encoding="utf-8",
@@ -154,7 +190,10 @@ spec: {node_pools: [{id: cpu, scaling_spec: {max_node_count: 010}}]}
     assert one["labels"] == {"on": "yes"}
     assert slurm["prologBashScripts"] == ["#!/bin/bash\nexit 0\n"]
     assert slurm["config"] == {"OverSubscribe": "NO", "DefaultTime": "12:30:00", "Date": "2026-01-01"}
-    assert two["nodePools"][0]["scalingSpec"] == {"maxNodeCount": "10"}
+    assert [(pool["id"], pool["scalingSpec"]) for pool in two["nodePools"]] == [
+        ("cpu", {"maxNodeCount": "10"}),
+        ("more", {"maxNodeCount": "10"}),
+    ]
 
 
 def test_seeds_leave_known_clusters_alone(tmp_path: Path) -> None:
@@ -170,7 +209,18 @@ def test_seeds_leave_known_clusters_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[", "- 3", "{}", "name: somewhere", "{cluster_id: x, spec: {}}", "\x00", "spec: {a: [{file: nowhere}]}"],
+    [
+        "[",
+        "- 3",
+        "{}",
+        "name: somewhere",
+        "{cluster_id: x, spec: {}}",
+        "\x00",
+        "&a [*a]",
+        "{3: x}",
+        "{project: p, location: l, cluster_id: c, spec: {node_pools: 3}}",
+        "spec: {a: [{file: nowhere}]}",
+    ],
 )
 def test_a_bad_seed_names_its_file(tmp_path: Path, text: str) -> None:
     """SeedError, and nothing is left open."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
+from functools import cache
+from importlib import resources
 from typing import Any, NamedTuple
 
 from reconciler.spec.findings import Problem
 from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
 from reconciler.spec.rules import check
+from reconciler.spec.slurm_parameters import Record
 
 GONE = object()
 SLURM = "spec.orchestrator_spec.slurm_spec"
@@ -115,9 +119,9 @@ def label(case: Broken | Fine) -> str:
     return case.reason.replace(" ", "_")
 
 
-def problems(changes: dict[str, Any] | None = None) -> list[Problem]:
-    """What the rules say of the document with these changes, given by dotted paths from its root."""
-    document: dict[str, Any] = {
+def document(changes: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The document with these changes, given by dotted paths from its root."""
+    made: dict[str, Any] = {
         "project": "acme-ml",
         "location": "us-central1",
         "cluster_id": "a4train",
@@ -125,25 +129,30 @@ def problems(changes: dict[str, Any] | None = None) -> list[Problem]:
         "spec": copy.deepcopy(_SPEC),
     }
     for path, value in (changes or {}).items():
-        _put(document, [int(part) if part.isdecimal() else part for part in path.split(".")], value)
-    return list(check(desired(document)))
+        _put(made, [int(part) if part.isdecimal() else part for part in path.split(".")], value)
+    return made
 
 
-def desired(document: dict[str, Any]) -> Desired:
-    name = ClusterName(document["project"], document["location"], document["cluster_id"])
-    return Desired(name, "a.yaml", Lifecycle.model_validate(document["lifecycle"]), document["spec"])
+def problems(changes: dict[str, Any] | None = None) -> list[Problem]:
+    """What the rules say of the document with these changes."""
+    return list(check(_desired(document(changes))))
 
 
-def _put(document: Any, path: list[int | str], value: Any) -> None:
+def _desired(raw: dict[str, Any]) -> Desired:
+    name = ClusterName(raw["project"], raw["location"], raw["cluster_id"])
+    return Desired(name, "a.yaml", Lifecycle.model_validate(raw["lifecycle"]), raw["spec"])
+
+
+def _put(target: Any, path: list[int | str], value: Any) -> None:
     *way, last = path
     for part in way:
-        document = document[part] if isinstance(document, list) else document.setdefault(part, {})
+        target = target[part] if isinstance(target, list) else target.setdefault(part, {})
     if value is GONE:
-        del document[last]
-    elif isinstance(document, list) and last == len(document):
-        document.append(value)
+        del target[last]
+    elif isinstance(target, list) and last == len(target):
+        target.append(value)
     else:
-        document[last] = value
+        target[last] = value
 
 
 def assert_broken(case: Broken) -> None:
@@ -159,3 +168,11 @@ def assert_broken(case: Broken) -> None:
 
 def assert_fine(case: Fine) -> None:
     assert problems(case.changes) == []
+
+
+@cache
+def slurm_names() -> dict[Record, set[str]]:
+    """All names of the data file, by record."""
+    text = resources.files("reconciler.data").joinpath("slurm-parameters.json").read_text("utf-8")
+    versions = json.loads(text).values()
+    return {record: {name for version in versions for name in version[record]} for record in Record}

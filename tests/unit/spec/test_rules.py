@@ -24,7 +24,6 @@ WARNINGS = {
     "slurm-unknown-parameter",
     "slurm-preempt",
     "secret-in-script",
-    "script-line-ends",
     "slurm-command-in-script",
     "kill-by-user",
 }

@@ -108,6 +108,7 @@ FINE = [
     Fine("without Slurm pools need no partition", {"spec.orchestrator_spec": {}}),
     Fine("no default partition: the first is it", {f"{SLURM}.default_partition_id": GONE}),
     Fine("no login pool", {f"{SLURM}.login_node_pool_id": GONE, f"{PARTITION}.node_pool_ids": ["cpu", "login"]}),
+    Fine("a node set whose pool couldn't be read", {f"{SLURM}.node_sets.0.node_pool_id": GONE}),
     Fine("a pool may be in two partitions", {f"{SLURM}.partitions.1.node_pool_ids.3": "cpu"}),
 ]
 

@@ -1,4 +1,4 @@
-"""Rules on scripts: secrets, line ends, and what a prolog or epilog had better not do."""
+"""Rules on scripts: secrets, and what a prolog or epilog had better not do."""
 
 from __future__ import annotations
 
@@ -37,13 +37,6 @@ BROKEN = [
         {STARTUP: FileText(HEAD + "passwd=abcdef123456\n", "scripts/start.sh", 1)},
         STARTUP,
         ("line 2 of scripts/start.sh",),
-    ),
-    Broken(
-        "pain 20: a Windows checkout",
-        "script-line-ends",
-        {PROLOG: "#!/bin/bash\r\nexit 0\r\n"},
-        PROLOG,
-        ("line 1", "Windows", "LF"),
     ),
     *(
         Broken(

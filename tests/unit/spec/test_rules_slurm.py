@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from reconciler.spec.rules.slurm import refused
-from reconciler.spec.slurm_parameters import Record, fold
-from tests.unit.spec.rule_cases import GONE, SLURM, Broken, Fine, assert_broken, assert_fine, label, problems
+from reconciler.spec.slurm_parameters import fold
+from tests.unit.spec.rule_cases import (
+    GONE,
+    SLURM,
+    Broken,
+    Fine,
+    assert_broken,
+    assert_fine,
+    label,
+    problems,
+    slurm_names,
+)
 
 CONFIG = f"{SLURM}.config"
 PARTITION = f"{SLURM}.partitions.1.config"
@@ -26,7 +36,13 @@ def value(name: str, text: str, words: str, place: str = CONFIG) -> Broken:
 
 def preempt(kind: Any, mode: str, words: str) -> Broken:
     changes = {f"{CONFIG}.PreemptType": kind, f"{CONFIG}.PreemptMode": mode}
-    return Broken(f"{kind} with {mode}", "slurm-preempt", changes, f"{CONFIG}.PreemptMode", (words,))
+    return Broken(
+        f"{'no type' if kind is GONE else kind} with {mode}",
+        "slurm-preempt",
+        changes,
+        f"{CONFIG}.PreemptMode",
+        (words,),
+    )
 
 
 BROKEN = [
@@ -181,9 +197,9 @@ def test_fine(case: Fine) -> None:
     assert_fine(case)
 
 
-def test_only_documented_slurm_conf_names_are_refused(slurm_names: dict[Record, set[str]]) -> None:
-    """A mistake in the list of refused names would block a good one: of slurm.conf's own names it has just these six."""
-    names = set().union(*slurm_names.values())
+def test_only_documented_slurm_conf_names_are_refused() -> None:
+    """Of slurm.conf's own names just six are refused: a mistake in the list would block a good one."""
+    names = set().union(*slurm_names().values())
     found = problems({CONFIG: dict.fromkeys(names, "1")})
     hit = {fold(str(problem.path[-1])) for problem in found if problem.rule == refused.id}
     assert hit == {

@@ -14,7 +14,7 @@ BROKEN = [
         "resource-name",
         {"spec.network.network": "net-a"},
         "spec.network.network",
-        ('network: "net-a"', "projects/PROJECT/global/networks/net-a", "acme-ml"),
+        ('network: "net-a"', "projects/PROJECT/global/networks/net-a", "projects/acme-ml/global/networks/net-a"),
     ),
     Broken(
         "a network without its project",

@@ -23,7 +23,7 @@ SECRETS = [
     ("a Slack token", "xoxb-" + "1234567890-abc"),
     ("a Hugging Face token", "hf_" + ALNUM[:34]),
     ("an API key", "sk-" + ALNUM),
-    ("a signed token (JWT)", ".".join(["eyJ" + ALNUM[:20]] * 1 + [ALNUM[:20], ALNUM[:20]])),
+    ("a signed token (JWT)", ".".join(["eyJ" + ALNUM[:20], ALNUM[:20], ALNUM[:20]])),
 ]
 
 
@@ -39,7 +39,7 @@ IN_CONTEXT = [
     ("curl -H 'Authorization: Bearer abcdef123456'", "curl -H 'Authorization: Bearer [masked]'"),
     ("git clone https://bob:hunter2@example.com/x", "git clone https://bob:[masked]@example.com/x"),
     ("export DB_PASSWORD='correct-horse'", "export DB_PASSWORD='[masked]'"),
-    ('passphrase="two words"', 'passphrase="[masked] words"'),
+    ('passphrase="two words"', 'passphrase="[masked]"'),
     ("mysql --password=hunter22 -e x", "mysql --password=[masked] -e x"),
     ('{"password": "hunter22", "a": 1}', '{"password": "[masked]", "a": 1}'),
     ("WANDB_API_KEY=abcdef0123456789;", "WANDB_API_KEY=[masked];"),
@@ -70,6 +70,7 @@ HARMLESS = [
     "token = json.loads(text)",
     'curl -H "Authorization: Bearer $TOKEN"',
     "https://example.com:8080/a@b",
+    'password="$(cat x) y"',
     "the password must be changed",
     "echo AIza",
 ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from reconciler.spec.slurm_parameters import Parameter, Record, parameter, records, suggestion
+from tests.unit.spec.rule_cases import slurm_names
 
 
-def test_every_name_is_known_in_any_spelling(slurm_names: dict[Record, set[str]]) -> None:
+def test_every_name_is_known_in_any_spelling() -> None:
     """Names are compared without case and underscores; the answer has Slurm's own spelling."""
-    assert all(slurm_names.values())
-    for record, names in slurm_names.items():
+    assert all(slurm_names().values())
+    for record, names in slurm_names().items():
         for name in names:
             for spelling in (name, name.upper(), "_".join(name)):
                 found = parameter(record, spelling)

@@ -150,14 +150,11 @@ def test_members_with_defaults_may_be_missing() -> None:
     assert read_plan(text).clusters == samples.one_of_each().clusters
 
 
-def test_deep_values_are_read_or_refused() -> None:
-    """A value nested as deep as Python's JSON reader allows ends in an answer of ours, not in a traceback."""
-    depth = 900
+def test_deep_values_are_read() -> None:
+    """A value nested deeper than our own functions could follow passes through."""
+    depth = 500
     text = _edited(lambda document: None).replace('"before": null', '"before": ' + "[" * depth + "]" * depth, 1)
-    try:
-        assert read_plan(text).clusters[0].changes[0].before
-    except InputError as error:
-        assert "nested" in str(error) or "isn't JSON" in str(error)  # noqa: PT017 - either outcome is right
+    assert read_plan(views.plan_json(read_plan(text))) == read_plan(text)
 
 
 def test_apply_has_the_members_of_the_contract() -> None:

@@ -55,6 +55,7 @@ class Page(HTMLParser):
         """Elements open."""
         self.tags.add(tag)
         assert {name for name, _ in attrs} <= {"class", "style", "href"}
+        assert not (tag in ("ul", "ol") and "li" in self.open), "a list's item has become a list"
         if tag not in ("br", "hr"):
             self.open.append(tag)
 

@@ -1,0 +1,135 @@
+"""One write to its end: sent, its operation waited for, a lost answer resolved by looking, not by blind repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from reconciler.engine import settle
+from reconciler.engine.observe import Answer, Reads
+from reconciler.engine.waiter import Failed, Outcome, Pending, Succeeded
+from reconciler.errors import AmbiguousError, ApiError, ConflictError, InterruptedRun, NotFoundError, PendingError
+from reconciler.plan.model import Request
+from reconciler.spec.names import ClusterName
+
+SENDS = 3  # how often a write may be sent when looking shows that the one before had no effect
+
+
+class Clusters(Reads, Protocol):
+    """What is needed of `cloud.clusters.Clusters`."""
+
+    def send(self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any] | None) -> Answer: ...
+
+
+class OperationFailed(Exception):  # noqa: N818 - control flow: `Execution` adds what is in place, and raises OperationError
+    """An operation ended with an error."""
+
+    def __init__(self, operation: str, outcome: Failed) -> None:
+        super().__init__(outcome.message)
+        self.operation = operation
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How a write whose answer was lost is judged by the cluster, once that is idle.
+
+    `is_done` says that it took effect; `still_wanted` raises if it may not be sent again.
+    """
+
+    is_done: Callable[[Answer | None], bool]
+    still_wanted: Callable[[Answer | None], None]
+
+
+class Writer:
+    """Sends the writes of one cluster. `operation` is the name of the last operation that was started."""
+
+    def __init__(
+        self,
+        clusters: Clusters,
+        wait: Callable[[str, settle.Say], Outcome],
+        waits: settle.Waits,
+        name: ClusterName,
+        tell: Callable[[str, str], None],
+        *,
+        no_wait: bool,
+    ) -> None:
+        self._clusters = clusters
+        self._wait = wait
+        self._waits = waits
+        self._name = name
+        self._tell = tell
+        self._no_wait = no_wait
+        self.operation = ""
+
+    def say(self, message: str) -> None:
+        """Progress, with the operation that is under way."""
+        self._tell(message, self.operation)
+
+    def idle(self) -> Answer | None:
+        """The cluster once it isn't busy; None where there is none."""
+        return settle.until_idle(self._clusters, self._name, self._waits, self.say)
+
+    def look(self) -> Answer | None:
+        """The cluster as it is now."""
+        return self._clusters.get(self._name)
+
+    def make(self, request: Request, check: Check) -> None:
+        """Send, and wait to the end. After a lost answer or a race, look; send again only if nothing came of it.
+
+        Raises OperationFailed, PendingError where it goes on without us, InterruptedRun where nothing was sent, and
+        what `Transport.request` raises.
+        """
+        for attempt in range(1, SENDS + 1):
+            try:
+                operation = self._send(request)
+            except AmbiguousError as lost:
+                self.say(f"the answer was lost ({lost.summary}); looking at the cluster")
+            except ApiError as refused:
+                if not _is_race(request, refused, attempt):
+                    raise
+            else:
+                if operation is not None:
+                    self._finish(operation)
+                return
+            answer = self.idle()
+            if check.is_done(answer):
+                return
+            check.still_wanted(answer)
+        raise AmbiguousError(f"{self._name}: {request.method} got no answer {SENDS} times", hint="run again")
+
+    def _send(self, request: Request) -> str | None:
+        """The operation's name; None where there is nothing to wait for."""
+        if self._waits.sleep(0):
+            raise InterruptedRun(f"{self._name}: interrupted before anything was sent")
+        try:
+            started = self._clusters.send(request.method, request.path, request.query, request.body)
+        except NotFoundError:
+            if request.method == "DELETE":
+                return None
+            raise
+        self.operation = str(started["name"])
+        self.say("")  # the name is out before the first poll
+        return self.operation
+
+    def _finish(self, operation: str) -> None:
+        resume = f"reconciler operations wait {operation}"
+        if self._no_wait:
+            raise PendingError(f"{self._name}: not waited for", operation=operation, hint=resume)
+        match self._wait(operation, self.say):
+            case Failed() as failed:
+                raise OperationFailed(operation, failed)
+            case Pending(reason=reason):
+                raise PendingError(f"{self._name}: {reason}", operation=operation, hint=resume)
+            case Succeeded():
+                return
+            case _:  # vanished: its end can only be told from the cluster
+                self.idle()
+
+
+def _is_race(request: Request, refused: ApiError, attempt: int) -> bool:
+    """Whether a refusal only says that something else runs on the cluster, our own lost write included."""
+    if refused.reason == "FAILED_PRECONDITION":
+        return attempt < SENDS
+    return request.method == "POST" and isinstance(refused, ConflictError) and attempt > 1

@@ -1,0 +1,68 @@
+"""What a change touches in Slurm: pools, and through the partitions over them, the jobs that it could hurt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reconciler.plan.model import Action, Change
+from reconciler.spec.fields import Impact
+from reconciler.spec.reading import Typed
+
+PARTITIONS = "orchestrator_spec.slurm_spec.partitions[]"
+_DISRUPTIVE = frozenset({Impact.RECREATES_NODES, Impact.REMOVES_NODES, Impact.IMMUTABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Live partitions whose running jobs a plan could hurt, and those of them that go, with their queues."""
+
+    partitions: frozenset[str] = frozenset()
+    going: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.partitions)
+
+
+def is_disruptive(action: Action, changes: Iterable[Change]) -> bool:
+    """Whether jobs could be hurt at all. Changes in place ask nothing."""
+    if action in (Action.DELETE, Action.REPLACE):
+        return True
+    return action is Action.UPDATE and any(change.impact in _DISRUPTIVE for change in changes)
+
+
+def touched(action: Action, changes: Iterable[Change], live: Typed) -> Touched:
+    """What is touched, by the live partitions: they are what jobs were submitted to."""
+    by_pool = partitions_by_pool(live)
+    every = frozenset(partition for partitions in by_pool.values() for partition in partitions)
+    if action in (Action.DELETE, Action.REPLACE):
+        return Touched(every, going=every)
+    hurt: set[str] = set()
+    going: set[str] = set()
+    for change in changes:
+        if change.impact not in _DISRUPTIVE:
+            continue
+        if change.field == PARTITIONS:
+            going.add(change.item)
+        elif change.field.startswith("node_pools[]"):
+            hurt |= by_pool.get(change.item, set())
+        else:
+            hurt |= every
+    return Touched(frozenset(hurt | going), frozenset(going))
+
+
+def partitions_by_pool(live: Typed) -> dict[str, set[str]]:
+    """Pool id -> the ids of the live partitions that have it."""
+    found: dict[str, set[str]] = {}
+    for partition in partitions_of(live):
+        for pool in partition.get("node_pool_ids") or ():
+            found.setdefault(str(pool), set()).add(str(partition.get("id")))
+    return found
+
+
+def partitions_of(spec: Typed) -> list[Typed]:
+    """The partitions of a typed spec or answer; what isn't one is left out."""
+    node = spec.get("orchestrator_spec")
+    slurm = node.get("slurm_spec") if isinstance(node, dict) else None
+    partitions = slurm.get("partitions") if isinstance(slurm, dict) else None
+    return [each for each in partitions if isinstance(each, dict)] if isinstance(partitions, list) else []

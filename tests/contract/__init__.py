@@ -1,0 +1,1 @@
+"""The command line against the embedded emulator, over real HTTP: what the contract promises to users and CI."""

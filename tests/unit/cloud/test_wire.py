@@ -1,0 +1,110 @@
+"""One exchange: connections, sizes and encodings."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from reconciler.cloud.answers import WireError
+from reconciler.cloud.transport import Transport
+from reconciler.cloud.wire import Wire
+from tests.unit.cloud.scripted import CLUSTER, Reply, Script
+
+Connect = Callable[..., Transport]
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    """Takes a thousand bytes at most."""
+    small = Wire("test", is_loopback=True, answer_limit=1000)
+    yield small
+    small.close()
+
+
+def fetch(wire: Wire, url: str) -> bytes:
+    """The body of an answer."""
+    return wire.send("GET", url, headers={}, body=None, timeout=5.0).body
+
+
+def test_connections_are_kept(script: Script, connect: Connect) -> None:
+    """Requests one after the other share a connection."""
+    transport = connect(script.url)
+    for _ in range(5):
+        transport.request("GET", CLUSTER, location="us-central1")
+    assert len({request.peer for request in script.requests}) == 1
+
+
+def test_threads_share_the_connections(script: Script, connect: Connect) -> None:
+    """As many connections as requests at a time, not as threads that ever were."""
+    transport = connect(script.url)
+    for _ in range(4):
+        together = threading.Barrier(3)
+
+        def ask(together: threading.Barrier = together) -> None:
+            together.wait()
+            transport.request("GET", CLUSTER, location="us-central1")
+
+        with ThreadPoolExecutor(3) as pool:
+            for future in [pool.submit(ask) for _ in range(3)]:
+                future.result()
+    assert len({request.peer for request in script.requests}) <= 3
+    assert len(script.requests) == 12
+
+
+def test_an_answer_up_to_the_limit_is_read(script: Script, wire: Wire) -> None:
+    """The cap is exact."""
+    script.answers(Reply(body=b"x" * 1000))
+    assert fetch(wire, script.url) == b"x" * 1000
+
+
+@pytest.mark.parametrize("body", [b"x" * 1001, b"x" * 5_000_000])
+def test_a_larger_answer_is_not(script: Script, wire: Wire, body: bytes) -> None:
+    """More is an error that no repetition mends."""
+    script.answers(Reply(body=body))
+    with pytest.raises(WireError, match="larger than") as caught:
+        fetch(wire, script.url)
+    assert caught.value.permanent
+    assert caught.value.sent
+
+
+def test_the_limit_is_for_what_comes_out_of_compression(script: Script, wire: Wire) -> None:
+    """A small answer can't swell beyond the cap."""
+    script.answers(Reply(body=gzip.compress(b"x" * 50_000_000), headers={"Content-Encoding": "gzip"}))
+    with pytest.raises(WireError, match="larger than"):
+        fetch(wire, script.url)
+
+
+def test_compressed_answers_are_read(script: Script, connect: Connect) -> None:
+    """gzip is asked for, and understood."""
+    script.answers(Reply(body=gzip.compress(b'{"name": "demo"}'), headers={"Content-Encoding": "gzip"}))
+    assert connect(script.url).request("GET", CLUSTER, location="us-central1") == {"name": "demo"}
+
+
+def test_cookies_are_not_kept(script: Script, wire: Wire) -> None:
+    """Nothing that an answer sets comes back with the next request."""
+    script.answers(Reply(headers={"Set-Cookie": "a=b; Path=/"}))
+    fetch(wire, script.url)
+    fetch(wire, script.url)
+    assert "cookie" not in script.requests[1].headers
+
+
+def test_a_header_that_cannot_be_sent(script: Script, wire: Wire) -> None:
+    """An impossible request is told from one that was sent, and isn't repeated."""
+    with pytest.raises(WireError, match="can't be made") as caught:
+        wire.send("GET", script.url, headers={"X-Bad": "a\nb"}, body=None, timeout=5.0)
+    assert caught.value.permanent
+    assert not caught.value.sent
+    assert not script.requests
+
+
+def test_an_unreadable_certificate_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """REQUESTS_CA_BUNDLE counts for hosts elsewhere; a wrong one is told at once."""
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
+    wire = Wire("test", is_loopback=False)
+    with pytest.raises(WireError, match=r"can't be made: .+/nowhere/bundle\.pem") as caught:
+        fetch(wire, "https://us-central1-aiplatform.googleapis.com/v1/x")
+    assert caught.value.permanent

@@ -74,8 +74,8 @@ def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) 
 
 
 def _wanted_absent(lifecycle: Lifecycle) -> Lifecycle:
-    """The same treatment of a cluster, wanted absent."""
-    return lifecycle.model_copy(update={"state": "absent"})
+    """Wanted absent, by a person's word here and now: pauses and windows are for the runs of automation."""
+    return lifecycle.model_copy(update={"state": "absent", "paused": None, "maintenance_window": None})
 
 
 def _lifecycle_of(name: ClusterName) -> Lifecycle:
@@ -99,8 +99,9 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
         cloud.clusters,
         waiter.wait,
         waits,
-        Assessor(run.update_mode, cloud.queue, waits=run.graceful),
+        Assessor(now(), run.update_mode, cloud.queue, waits=run.graceful),
         JobsWait(cloud.queue, waits, run.jobs_timeout),
+        now,
         no_wait=run.no_wait,
         graceful=run.graceful,
     )
@@ -113,7 +114,6 @@ def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
     return make_plan(
         tools.clusters,
         wanted,
-        created_at=now(),
         errors=refused(loaded) if loaded else (),
         assess=tools.assess,
         until_idle=until_idle,
@@ -126,7 +126,7 @@ def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools) -> Plan
 
     approved = read_plan(_read(plan_file))
     named = [wanted[plan.cluster] for plan in approved.clusters if plan.cluster in wanted]
-    fresh = make_plan(tools.clusters, named, created_at=now(), assess=tools.assess)
+    fresh = make_plan(tools.clusters, named, assess=tools.assess)
     if fresh.errors:
         raise ReconcilerError(fresh.errors[0].message, code=fresh.errors[0].code)
     if moved := stale(approved, fresh):

@@ -32,6 +32,7 @@ def drift(
     from reconciler.cli.output import colour, say, show
     from reconciler.cli.plan import now
     from reconciler.cli.session import connect
+    from reconciler.engine.assess import Assessor
     from reconciler.engine.drifting import find_drift
     from reconciler.views.findings import findings_text
     from reconciler.views.registry import for_drift
@@ -43,7 +44,7 @@ def drift(
         found = find_drift(
             cloud.clusters,
             loaded.clusters,
-            created_at=now(),
+            assess=Assessor(now()),
             errors=refused(loaded),
             known=[each.name for each in loaded.refused if each.name],
             include_unmanaged=include_unmanaged,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reconciler.errors import InputError, UsageError
-from reconciler.plan.model import PlanError
-from reconciler.spec.loader import Loaded, load
+from reconciler.plan.base import Base
+from reconciler.plan.model import ClusterPlan, PlanError
+from reconciler.spec.loader import Loaded, load, load_text
 from reconciler.spec.names import ClusterName
 
 DEFAULT_PATHS = (Path("clusters.d"),)
@@ -36,6 +37,34 @@ def refused(loaded: Loaded) -> list[PlanError]:
         PlanError(source=each.source, code="invalid_input", message=each.message, cluster=str(each.name or ""))
         for each in loaded.refused
     ]
+
+
+def files_at(
+    revision: str, paths: Sequence[Path] | None, only: Sequence[str] | None, head: Loaded
+) -> tuple[Base, list[ClusterPlan]]:
+    """The files at a git revision, and what is to be said of clusters that had files there and have none in the tree.
+
+    Raises InputError where git can't give them.
+    """
+    from reconciler.engine.revision import RevisionFiles
+    from reconciler.plan.base import removed
+
+    with RevisionFiles(revision, Path.cwd()) as files:
+        loaded = load_text(files, [path.as_posix() for path in paths or DEFAULT_PATHS], cwd=files.prefix)
+    if only:
+        loaded = loaded.select(only)
+    base = Base(
+        {desired.name: desired for desired in loaded.clusters},
+        frozenset(each.name for each in loaded.refused if each.name),
+    )
+    here = {desired.name for desired in head.clusters} | {each.name for each in head.refused}
+    broken = {each.source for each in head.refused if each.name is None}
+    gone = [
+        removed(desired)
+        for desired in loaded.clusters
+        if desired.name not in here and desired.source not in broken and desired.lifecycle.state == "present"
+    ]
+    return base, gone
 
 
 def resolve(cluster: str) -> ClusterName:

@@ -26,6 +26,10 @@ def plan(
         Optional[Path],  # noqa: UP045 - typer reads it at run time
         typer.Option("--out", metavar="FILE", help="Also write the plan as JSON, for apply --plan."),
     ] = None,
+    base_ref: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--base", metavar="REF", help="Tell this branch's changes from drift; REF is where it starts."),
+    ] = None,
     output: AsPlan = PlanFormat.TEXT,
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit 2 when there are changes.")
@@ -39,7 +43,7 @@ def plan(
 
     Exits 1 when a file can't be used, a cluster can't be read, or a blocker stands against a change.
     """
-    from reconciler.cli.files import load_files, refused
+    from reconciler.cli.files import files_at, load_files, refused
     from reconciler.cli.output import colour, say, show, write_file
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
@@ -51,13 +55,14 @@ def plan(
     loaded = load_files(paths, only)
     if loaded.findings:
         say(findings_text(loaded.findings))
+    base, gone = files_at(base_ref, paths, only, loaded) if base_ref else (None, ())
     with connect(context, endpoint, impersonate) as cloud:
         made = make_plan(
             cloud.clusters,
             loaded.clusters,
-            created_at=now(),
             errors=refused(loaded),
-            assess=Assessor(update_mode.value, cloud.queue),
+            assess=Assessor(now(), update_mode.value, cloud.queue, base=base),
+            besides=gone,
         )
     if out:
         write_file(out, plan_json(made))
@@ -65,9 +70,9 @@ def plan(
     raise typer.Exit(_exit_code(made, detailed=detailed_exitcode))
 
 
-def now() -> str:
-    """The time for people and plan files, UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def now() -> datetime:
+    """The time, aware."""
+    return datetime.now(UTC)
 
 
 def _exit_code(made: Plan, *, detailed: bool) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconciler.cloud.clusters import Clusters
     from reconciler.cloud.operations import Operations
     from reconciler.cloud.settings import Settings
-    from reconciler.cloud.slurm_jobs import SlurmJob
+    from reconciler.cloud.slurm_job import SlurmJob
     from reconciler.cloud.transport import Transport
     from reconciler.engine.interrupt import Interrupt
     from reconciler.spec.names import ClusterName

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 from reconciler.cloud.text import snippet
 
+# The API's answers are about ten deep. Much deeper ones would end in a RecursionError somewhere behind this border.
+_DEPTH = 64
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -40,6 +42,8 @@ def json_object(body: bytes) -> dict[str, Any]:
         raise ValueError(f"what is no JSON: {snippet(body)}") from None
     if not isinstance(value, dict):
         raise ValueError(f"{kind_of(value)} where an object was expected")
+    if _is_deep(value):
+        raise ValueError(f"JSON that is nested more than {_DEPTH} deep")
     if _SURROGATE.search(text):
         # Half a character can't be written to any file or terminal.
         whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
@@ -61,6 +65,21 @@ def kind_of(value: object) -> str:
         case list():
             return "a list"
     return "an object"
+
+
+def _is_deep(value: object) -> bool:
+    """Level by level, since a recursion is what it's there to prevent."""
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from reconciler.cloud.settings import Settings
 
 DEFAULT_UNIVERSE = "googleapis.com"
+# What follows a key that names a secret. The key and the quotes stay: it may be in JSON that is still to be read.
+_KEYED = re.compile(r"""((?:_token|_secret|assertion)\\?["']\s*[:=]\s*\\?["'])[^"'\\]+""")
 _SECRETS = re.compile(
-    r"(?i:(?<=bearer )|(?<=basic ))[\w.~+/=-]+"  # an Authorization header, echoed
+    r"(?i:(?<=bearer )|(?<=basic ))[\w.~+/=-]{16,}"  # an Authorization header, echoed
     r"|ya29\.[\w.-]+"  # a Google access token
-    r"|eyJ[\w-]+\.[\w-]+\.[\w-]*"  # a JSON web token
+    r"|eyJ[\w-]{1,500}\.[\w-]{1,8000}\.[\w-]*"  # a JSON web token; bounded, for text that only begins like many
     r"|(?<=PRIVATE KEY-----)[^-]+"
-    r"""|(?:(?<=_token["'])|(?<=_secret["'])|(?<=assertion["']))\s*[:=]\s*["'][^"']*"""
 )
 
 
@@ -89,4 +90,4 @@ def scrub(text: str, headers: Mapping[str, str] | None = None) -> str:
     token = (headers or {}).get("Authorization", "").removeprefix("Bearer ")
     if token:
         text = text.replace(token, "[secret]")
-    return _SECRETS.sub("[secret]", text)
+    return _SECRETS.sub("[secret]", _KEYED.sub(r"\1[secret]", text))

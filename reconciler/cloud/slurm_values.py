@@ -14,10 +14,10 @@ _LAST_SECOND = 253_402_300_799  # of the year 9999
 def number(value: object) -> int | None:
     """A whole number, plain or as `{set, infinite, number}`; None where it's unset, unlimited, negative, or none."""
     match value:
-        case {"number": inner}:
+        case dict():
             is_given = truth(value.get("set", True)) and not truth(value.get("infinite"))
-            return number(inner) if is_given else None
-        case bool() | int():
+            return number(value.get("number")) if is_given else None
+        case int():  # a boolean, too
             return int(value) if value >= 0 and value not in _NO_VALUES else None
         case float():
             return number(int(value)) if math.isfinite(value) else None

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Kind", "Limits", "Transport"]
 
+# More of an error answer isn't read.
+_ERROR_LIMIT = 2**16
 _FIRST_PAUSE = 1.0
 _LAST_PAUSE = 32.0
 # Nobody there for this long is a wrong address or an outage, not a restart: don't hold the other locations up.
@@ -227,5 +229,5 @@ def _timestamp(http_date: str) -> float | None:
 
 def _scrubbed(answer: Answer, headers: Mapping[str, str]) -> Answer:
     """An error answer without the credentials that it may quote."""
-    body = scrub(answer.body.decode("utf-8", "replace"), headers).encode()
+    body = scrub(answer.body[:_ERROR_LIMIT].decode("utf-8", "replace"), headers).encode()
     return Answer(answer.status, {name: scrub(value, headers) for name, value in answer.headers.items()}, body)

@@ -38,7 +38,7 @@ class Quirks:
     list_key: Literal["modelDevelopmentClusters", "clusters"] = "modelDevelopmentClusters"
     page_cap: int | None = None
     empty_pages: int = 0
-    missing_mask: Literal["reject", "populated"] = "reject"
+    missing_mask: Literal["reject", "populated"] = "populated"
     camel_mask: Literal["reject", "ignore"] = "reject"
     single_mask_path: bool = False
     normalise_scripts: bool = False

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from reconciler.engine.approval import not_allowed
 from reconciler.engine.execute import Execution, Tools
 from reconciler.engine.results import ApplyReport, ErrorInfo, Result, Status
 from reconciler.errors import BlockedError, InterruptedRun, PendingError, ReconcilerError
 from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan, PlanError
+from reconciler.plan.schedule import is_paused, opens
+from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
 
 
@@ -31,6 +34,7 @@ class Policy:
     parallelism: int = 8
     allow_delete: bool = False
     allow_replace: bool = False
+    wait_for_window: bool = False
 
 
 class Applier:
@@ -73,7 +77,7 @@ class Applier:
         results = self._results
         todo: list[ClusterPlan] = []
         for cluster in plan.clusters:
-            if fate := self._without_work(cluster):
+            if fate := self._without_work(cluster, desired.get(cluster.cluster)):
                 results[cluster.cluster] = fate
             else:
                 todo.append(cluster)
@@ -85,7 +89,11 @@ class Applier:
             started_at=plan.created_at,
         )
 
-    def _without_work(self, plan: ClusterPlan) -> Result | None:
+    def _without_work(self, plan: ClusterPlan, desired: Desired | None) -> Result | None:
+        if plan.action is Action.NO_OP and not plan.blockers:
+            return Result(plan.cluster, plan.action, Status.NO_OP, source=plan.source, converged=True)
+        if desired and is_paused(desired.lifecycle, self._tools.now()):
+            return self._skipped(plan, "paused")
         blockers = list(plan.blockers)
         if refusal := not_allowed(
             plan, allow_delete=self._policy.allow_delete, allow_replace=self._policy.allow_replace
@@ -93,9 +101,21 @@ class Applier:
             blockers.append(refusal)
         if blockers:
             return Result(plan.cluster, plan.action, Status.BLOCKED, source=plan.source, error=_blocked(blockers))
-        if plan.action is Action.NO_OP:
-            return Result(plan.cluster, plan.action, Status.NO_OP, source=plan.source, converged=True)
+        if desired and not self._policy.wait_for_window and (opening := self._closed_until(plan, desired)):
+            return self._skipped(plan, "maintenance_window", f"; it opens at {opening.isoformat()}")
         return None
+
+    def _skipped(self, plan: ClusterPlan, code: str, more: str = "") -> Result:
+        said = next((note.message for note in plan.notes if note.code == code), code)
+        return Result(plan.cluster, plan.action, Status.SKIPPED, source=plan.source, reason=said + more)
+
+    def _closed_until(self, plan: ClusterPlan, desired: Desired) -> datetime | None:
+        """When the window that the plan must wait for opens; None where it needs none, or it is open."""
+        window = desired.lifecycle.maintenance_window
+        if window is None or not is_disruptive(plan.action, plan.changes):
+            return None
+        opening = opens(window, now := self._tools.now())
+        return opening if opening > now else None
 
     def _run(self, todo: list[ClusterPlan], desired: Mapping[str, Desired]) -> None:
         queue = iter(todo)
@@ -116,7 +136,7 @@ class Applier:
         self._running[plan.cluster] = run
         self._observer.started(plan)
         begin = self._tools.waits.clock()
-        status, operation, error = self._fate(run)
+        status, operation, error = self._fate(run, plan, desired)
         del self._running[plan.cluster]
         result = Result(
             plan.cluster,
@@ -131,8 +151,18 @@ class Applier:
         self._observer.finished(plan, result)
         return result
 
-    def _fate(self, run: Execution) -> tuple[Status, str, ErrorInfo | None]:
+    def _await_window(self, plan: ClusterPlan, desired: Desired) -> None:
+        while opening := self._closed_until(plan, desired):
+            self._observer.progress(
+                plan, f"waiting for the maintenance window, which opens at {opening.isoformat()}", ""
+            )
+            left = (opening - self._tools.now()).total_seconds()
+            if self._tools.waits.sleep(min(max(left, 0.1), 300.0)):
+                raise InterruptedRun(f"{plan.cluster}: interrupted while waiting for the maintenance window")
+
+    def _fate(self, run: Execution, plan: ClusterPlan, desired: Desired) -> tuple[Status, str, ErrorInfo | None]:
         try:
+            self._await_window(plan, desired)
             run.run()
         except BlockedError as blocked:
             return Status.BLOCKED, run.operation, ErrorInfo.of(blocked)

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from reconciler.engine.guard import Queue, guard
 from reconciler.engine.observe import Answer
 from reconciler.engine.scripts import block_broken_scripts
+from reconciler.plan.base import Base, compare_with_base
 from reconciler.plan.build import DEFAULT_UPDATE_MODE, plan_cluster
 from reconciler.plan.model import ClusterPlan
+from reconciler.plan.schedule import schedule_notes
+from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
 
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """How clusters are planned in this run. `queue` None asks no Slurm; `waits`: running jobs are waited for."""
+    """How clusters are planned in this run.
 
+    queue: asks a cluster's Slurm for its jobs; None asks no Slurm. waits: running jobs are waited for in any case.
+    base: the files at the revision that the branch starts from, None without `--base`. now: for pauses and windows.
+    """
+
+    now: datetime
     update_mode: str = DEFAULT_UPDATE_MODE
     queue: Queue | None = None
     waits: bool = False
+    base: Base | None = None
 
     def compare(self, desired: Desired, answer: Answer | None) -> ClusterPlan:
         """The plan without a look at jobs: no request is made."""
-        made = plan_cluster(desired, answer, update_mode=self.update_mode)
-        return block_broken_scripts(made, desired)
+        made = block_broken_scripts(plan_cluster(desired, answer, update_mode=self.update_mode), desired)
+        if self.base is not None:
+            made = compare_with_base(made, desired.name, self.base, answer)
+        disruptive = is_disruptive(made.action, made.changes)
+        notes = schedule_notes(desired.lifecycle, self.now, disruptive=disruptive)
+        return replace(made, notes=(*made.notes, *notes)) if notes else made
 
     def guard(self, plan: ClusterPlan, desired: Desired, answer: Answer | None) -> ClusterPlan:
         """The plan with the jobs that it would hurt; one request, and only where the plan is disruptive."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from reconciler.engine.assess import Assessor
 from reconciler.engine.observe import Reads, in_parallel
 from reconciler.engine.planner import make_plan
 from reconciler.engine.results import Drift
@@ -17,7 +18,7 @@ def find_drift(
     reads: Reads,
     clusters: Sequence[Desired],
     *,
-    created_at: str,
+    assess: Assessor,
     errors: Iterable[PlanError] = (),
     known: Iterable[ClusterName] = (),
     include_unmanaged: bool = False,
@@ -40,5 +41,5 @@ def find_drift(
 
     if include_unmanaged:
         in_parallel(look, sorted({(name.project, name.location) for name in managed}))
-    plan = make_plan(reads, clusters, created_at=created_at, errors=failures)
+    plan = make_plan(reads, clusters, assess=assess, errors=failures)
     return Drift(plan, tuple(sorted(unmanaged)))

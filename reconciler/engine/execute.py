@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from reconciler.engine import graceful, settle
@@ -34,6 +35,7 @@ class Tools:
     waits: settle.Waits
     assess: Assessor
     jobs: JobsWait
+    now: Callable[[], datetime]
     no_wait: bool = False
     graceful: bool = False
 

@@ -20,7 +20,7 @@ from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import Typed, read_live
 
 if TYPE_CHECKING:
-    from reconciler.cloud.slurm_jobs import SlurmJob
+    from reconciler.cloud.slurm_job import SlurmJob
 
 Queue = Callable[[ClusterName], "Sequence[SlurmJob]"]
 RUNNING_JOBS, JOBS_UNKNOWN = "running_jobs", "jobs_unknown"
@@ -91,15 +91,16 @@ def _way_out(policy: str) -> str:
 
 def in_words(jobs: Sequence[SlurmJob]) -> str:
     """The jobs in a sentence; those that may never end are named as such."""
-    shown = ", ".join(f"{job.job_id} ({job.user}, {job.partition}, {job.state})" for job in jobs[:5])
+    shown = ", ".join(f"{job.label} ({job.user}, {job.partition}, {job.state})" for job in jobs[:5])
     more = f" and {len(jobs) - 5} more" if len(jobs) > 5 else ""
-    endless = [str(job.job_id) for job in jobs if job.is_running and job.time_limit is None]
+    endless = [job.label for job in jobs if job.is_running and job.time_limit is None]
     warning = f"; without a time limit, so perhaps without an end: {', '.join(endless[:10])}" if endless else ""
-    return f"{len(jobs)} job{'s' if len(jobs) > 1 else ''} would be hurt: {shown}{more}{warning}"
+    count = sum(job.task_count for job in jobs)
+    return f"{count} job{'s' if count > 1 else ''} would be hurt: {shown}{more}{warning}"
 
 
 def _shown(job: SlurmJob) -> Job:
-    return Job(job.job_id, job.user, job.partition, job.state, job.name, job.nodes)
+    return Job(job.job_id, job.user, job.partition, job.state, job.name, job.node_count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 
 from reconciler import __version__
 from reconciler.engine.assess import Assessor
@@ -22,12 +23,12 @@ def make_plan(
     reads: Reads,
     clusters: Iterable[Desired],
     *,
-    created_at: str,
+    assess: Assessor,
     errors: Iterable[PlanError] = (),
-    assess: Assessor = Assessor(),  # noqa: B008 - frozen
+    besides: Iterable[ClusterPlan] = (),
     until_idle: UntilIdle | None = None,
 ) -> Plan:
-    """The plan for all clusters; `errors` are those of files that couldn't be read, to stand beside the others.
+    """The plan for all clusters. `errors` of files that couldn't be read, and plans made elsewhere, stand `besides`.
 
     A cluster that can't be read is an error of its own and never looks like an absent one. With `until_idle`, clusters
     that are busy are waited for, all of them together, and planned as they are then.
@@ -36,7 +37,7 @@ def make_plan(
     observe(reads, making.wanted, making.seen, making.failed)
     in_parallel(making.wait_for, making.busy, workers=len(making.busy))
     in_parallel(making.guard, making.risky)
-    return assemble(making.plans, making.errors, created_at=created_at)
+    return assemble([*making.plans, *besides], making.errors, created_at=stamp(assess.now))
 
 
 def assemble(plans: Iterable[ClusterPlan], errors: Iterable[PlanError], *, created_at: str) -> Plan:
@@ -49,6 +50,11 @@ def assemble(plans: Iterable[ClusterPlan], errors: Iterable[PlanError], *, creat
         errors=tuple(sorted(errors, key=lambda error: (error.cluster, error.source, error.message))),
         summary=summarise(ordered),
     )
+
+
+def stamp(moment: datetime) -> str:
+    """A time for people and plan files: UTC, to the second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _Making:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reconciler.spec.files import Files, FileType, UnreadableError
 from reconciler.spec.findings import Finding, Severity
 from reconciler.spec.layers import DEFAULTS
-from reconciler.spec.places import Place, finding
+from reconciler.spec.places import Place, finding, visible
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NEARLY_DEFAULTS = ("_defaults.yml", "_defaults.json")
@@ -65,7 +65,7 @@ class _Search:
                 self._add(named, path, posixpath.dirname(path))
             case FileType.OTHER:
                 self._report(path, "unreadable", "not a regular file")
-            case FileType.MISSING:
+            case _:
                 self._report(path, "no-such-file", "no such file or folder")
 
     def _walk(self, top: str) -> Iterator[str]:
@@ -107,5 +107,4 @@ class _Search:
 
     def _report(self, path: str, rule: str, message: str, hint: str = "", severity: Severity = Severity.ERROR) -> None:
         # Names may hold bytes that aren't UTF-8, and line breaks, which no output could carry.
-        shown = path if path.isprintable() else repr(path)[1:-1]
-        self._out.findings.append(finding(Place(shown), rule, message, hint, severity))
+        self._out.findings.append(finding(Place(visible(path)), rule, message, hint, severity))

@@ -73,7 +73,7 @@ class DiskFiles:
 
     def __init__(self, cwd: Path, root: Path | None = None) -> None:
         self._cwd = posixpath.normpath(cwd.absolute().as_posix())
-        self._root = None if root is None else self.absolute(root.as_posix())
+        self._root = None if root is None else posixpath.normpath(posixpath.join(self._cwd, root.as_posix()))
         self._given: dict[str, str] = {}
         self._repositories: dict[str, str | None] = {}
 
@@ -103,7 +103,7 @@ class DiskFiles:
     def entries(self, folder: str) -> list[tuple[str, bool]]:
         try:
             with os.scandir(folder) as found:
-                return sorted((entry.name, entry.is_dir()) for entry in found)
+                return sorted((entry.name, _is_folder(entry)) for entry in found)
         except OSError as error:
             raise _unreadable(error) from error
 
@@ -148,6 +148,13 @@ class DiskFiles:
             found = self._repositories[folder]
         self._repositories.update(dict.fromkeys(passed, found))
         return found
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in circles
+        return False
 
 
 def _unreadable(error: OSError) -> UnreadableError:

@@ -129,7 +129,7 @@ def _loaded(drafts: list[Draft], common: list[Finding], reader: Reader, found: M
     ]
     return Loaded(
         clusters=tuple(sorted(clusters, key=lambda desired: desired.name)),
-        findings=tuple(sorted(concern, key=lambda each: (each.file, each.line, each.column, each.rule, each.message))),
+        findings=tuple(sorted(concern, key=lambda each: (each.file, each.line, each.column))),
         refused=tuple(sorted(refused, key=lambda each: (each.source, each.document))),
         _concern={each: frozenset(names) for each, names in concern.items()},
         _reader=reader,

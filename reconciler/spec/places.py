@@ -37,7 +37,14 @@ def place_of(mark: Mark) -> Place:
 
 
 def finding(place: Place, rule: str, message: str, hint: str = "", severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(*place, rule, severity, message, hint)
+    return Finding(*place, rule, severity, visible(message), visible(hint))
+
+
+def visible(text: str) -> str:
+    """The text in one line without control characters, which a quoted key or file name may bring along."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def broken(place: Place, rule: str, message: str, hint: str = "") -> BrokenError:

@@ -83,8 +83,7 @@ def _compose(data: bytes, path: str) -> list[Node]:
     try:
         while composer.check_node():
             composer.start_document()
-            if (node := composer.get_node()) is not None:
-                documents.append(node)
+            documents.append(composer.get_node())  # type: ignore[arg-type]  # there is one: check_node says so
     except StopIteration:
         raise broken(Place(path), "too-many-values", f"a document of more than {MAX_VALUES:,} values") from None
     finally:

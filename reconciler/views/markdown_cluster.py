@@ -20,7 +20,7 @@ def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool) -> Det
     """All there is to say of one cluster, folded."""
     limit = MESSAGE_LIMIT if limited else None
     parts: list[Part] = [Text(" from ".join(filter(None, (code(cluster.cluster), code(cluster.source)))))]
-    for origin, title, changes in by_origin(words, cluster.changes):
+    for origin, title, changes in by_origin(words, cluster):
         content = list(_changes(cluster, [masked(change) for change in changes], words, limit))
         if origin is Origin.DRIFT:
             parts.append(Details(f"{title}: {plural(len(changes), 'change')}", Stack(content)))

@@ -70,7 +70,7 @@ class _Report:
         yield self._headline(cluster)
         for blocker in cluster.blockers:
             yield f"    {paint('bold red', 'blocked')} [{safe(blocker.code)}] {safe(blocker.message)}"
-        for _, title, changes in wording.by_origin(self._words, cluster.changes):
+        for _, title, changes in wording.by_origin(self._words, cluster):
             if title:
                 yield f"  {paint('bold', title)}: {wording.plural(len(changes), 'change')}"
             yield from self._changes(cluster, changes)

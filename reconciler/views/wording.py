@@ -128,9 +128,9 @@ def is_shown(cluster: ClusterPlan) -> bool:
     return cluster.action is not Action.NO_OP or bool(cluster.blockers or cluster.notes or cluster.jobs)
 
 
-def by_origin(words: Words, changes: Iterable[Change]) -> list[tuple[Origin | None, str, list[Change]]]:
+def by_origin(words: Words, cluster: ClusterPlan) -> list[tuple[Origin | None, str, list[Change]]]:
     """Changes in their groups with the groups' titles; one group without a title where origins weren't asked for."""
-    ordered = by_harm(changes)
+    ordered = cluster.changes if cluster.action is Action.CREATE else by_harm(cluster.changes)
     groups: list[tuple[Origin | None, str]] = [(origin, words.origins[origin]) for origin in Origin]
     found = [(origin, title, [c for c in ordered if c.origin is origin]) for origin, title in [(None, ""), *groups]]
     return [group for group in found if group[2]]

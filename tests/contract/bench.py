@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from reconciler.cli.app import run
 from reconciler.emulator.control import Control
@@ -108,6 +109,12 @@ class Bench:
     def live(self, cluster: str = "demo") -> dict[str, Any]:
         """The stored resource of a cluster."""
         return self.control.get(self.name(cluster))
+
+    def get(self, cluster: str = "demo") -> dict[str, Any]:
+        """A cluster as GET answers it."""
+        answer = requests.get(f"{self.url}/v1beta1/{self.name(cluster)}", timeout=30)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
 
     def created(self, cluster: str, spec: dict[str, Any], **lifecycle: Any) -> Path:
         """A cluster file, applied; the requests so far are forgotten."""

@@ -233,7 +233,7 @@ class _Source(google_credentials.Credentials):
     """A person's credentials, already logged in."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # google-auth is typed in parts
         self.token = "source"
 
     def refresh(self, request: object) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.cloud.settings import Settings
 from reconciler.cloud.transport import Transport
 from reconciler.errors import AmbiguousError, AuthError, ReconcilerError, UnavailableError, UsageError
 from tests.unit.cloud.scripted import CLUSTER, TOKEN, FakeTime, Reply, Script, refusal
@@ -148,10 +147,23 @@ def test_other_hosts_do_go_through_the_proxy(connect: Connect, monkeypatch: pyte
         monkeypatch.setenv("no_proxy", "")
         proxy.answers(Reply(403, b"no tunnel"))
         with pytest.raises(UnavailableError, match="the proxy made no connection"):
-            get(Transport(Settings(access_token=TOKEN, retry_budget=0)))
-        (request,) = proxy.requests
-    assert request.method == "CONNECT"
-    assert "authorization" not in request.headers
+            get(connect(None, access_token=TOKEN))
+        assert len(proxy.requests) > 1
+    for request in proxy.requests:
+        assert request.method == "CONNECT"
+        assert "authorization" not in request.headers
+
+
+def test_without_credentials_nothing_is_sent(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, time: FakeTime
+) -> None:
+    """The service itself needs credentials; their absence is an error at once, before any connection."""
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "gone.json"))
+    lines: list[str] = []
+    with pytest.raises(AuthError, match=r"gone\.json"):
+        get(connect(None, debug=lines.append))
+    assert not lines
+    assert not time.naps
 
 
 def test_a_bare_token_stays_within_its_universe(connect: Connect) -> None:

@@ -98,10 +98,13 @@ def test_any_other_path_is_refused(client: Client, base: dict[str, Any], mask: s
     assert set(violations(client.patch(mask, base))) == {"update_mask"}
 
 
-def test_a_missing_mask_is_refused_unless_the_switch_says_otherwise(client: Client, base: dict[str, Any]) -> None:
-    """S2 calls the mask optional: with the switch, it stands for all that the body holds."""
+def test_a_missing_mask_means_all_that_the_body_holds_unless_the_switch_refuses_it(
+    client: Client, base: dict[str, Any]
+) -> None:
+    """S2 calls the mask optional and shows a call without it; a stricter service can be played."""
     client.running(body=base)
     base["labels"] = {"team": "new"}
+    client.control.quirks(missing_mask="reject")
     assert set(violations(client.patch(None, base))) == {"update_mask"}
     client.control.quirks(missing_mask="populated")
     assert client.patch(None, base).status_code == 200

@@ -23,14 +23,18 @@ def layered(defaults: str, document: str) -> Loaded:
 
 def test_maps_are_merged_and_the_nearer_file_wins() -> None:
     """What only the defaults say holds; what both say, the file says."""
-    spec = spec_of(layered("spec:\n  labels: {team: ml, env: dev}\n  display_name: x\n", MINIMAL + "  labels: {env: prod}\n"))
+    spec = spec_of(
+        layered("spec:\n  labels: {team: ml, env: dev}\n  display_name: x\n", MINIMAL + "  labels: {env: prod}\n")
+    )
     assert spec["labels"] == {"env": "prod", "team": "ml"}
     assert spec["display_name"] == "x"
 
 
 def test_lists_and_scalars_are_replaced() -> None:
     """A file with its own pools has none of the defaults' pools."""
-    defaults = "spec:\n  node_pools: [{id: other, machine_spec: {machine_type: a}, scaling_spec: {max_node_count: 1}}]\n"
+    defaults = (
+        "spec:\n  node_pools: [{id: other, machine_spec: {machine_type: a}, scaling_spec: {max_node_count: 1}}]\n"
+    )
     assert [pool["id"] for pool in spec_of(layered(defaults, MINIMAL))["node_pools"]] == ["cpu"]
 
 
@@ -192,7 +196,10 @@ def test_defaults_may_be_empty(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("spec: [", "2:1 yaml: not valid YAML: did not find expected node content while parsing a flow node (from line 2)"),
+        (
+            "spec: [",
+            "2:1 yaml: not valid YAML: did not find expected node content while parsing a flow node (from line 2)",
+        ),
         ("- a", "1:1 defaults: defaults must be a mapping"),
         ("text", "1:1 defaults: defaults must be a mapping"),
         ("spec: {}\n---\nspec: {}\n", "3:1 defaults: defaults are one document, not several"),

@@ -46,7 +46,9 @@ def test_a_script_is_read_from_the_file_that_it_names(tmp_path: Path) -> None:
         {
             "scripts/a.sh": GOOD,
             "clusters.d/b.sh": "#!/bin/sh\nexit 1",
-            "clusters.d/a.yaml": EPILOG + "[{file: b.sh}, exit 0]\n" + "      prolog_bash_scripts: [{file: ../scripts/a.sh}]\n",
+            "clusters.d/a.yaml": EPILOG
+            + "[{file: b.sh}, exit 0]\n"
+            + "      prolog_bash_scripts: [{file: ../scripts/a.sh}]\n",
         },
     )
     desired = only(load_in(tmp_path))
@@ -77,7 +79,9 @@ def test_a_script_of_the_defaults_is_relative_to_the_defaults() -> None:
 
 def test_line_ends_and_the_last_newline_stay_as_they_are(tmp_path: Path) -> None:
     """A script's text is what the file holds, to the byte."""
-    write(tmp_path, {"clusters.d/s.sh": b"#!/bin/bash\r\necho \xc3\xa9", "clusters.d/a.yaml": STARTUP + "{file: s.sh}\n"})
+    write(
+        tmp_path, {"clusters.d/s.sh": b"#!/bin/bash\r\necho \xc3\xa9", "clusters.d/a.yaml": STARTUP + "{file: s.sh}\n"}
+    )
     assert startup(only(load_in(tmp_path))) == "#!/bin/bash\r\necho é"
 
 
@@ -111,7 +115,7 @@ def test_script_texts_survive_copies() -> None:
         ("{file: .}", "script .: not a regular file"),
         ("{file: big.sh}", "script big.sh: larger than 1,024 KiB"),
         ("{file: latin.sh}", "script latin.sh: not UTF-8 in line 2"),
-        ('{file: "a\\0b"}', "script a\0b: not a relative path"),
+        ('{file: "a\\0b"}', "script a\\x00b: not a relative path"),
         ("{file: " + "x" * 300 + "}", "script " + "x" * 200 + ": file name too long"),
         ("{file: [a]}", "a script is its text, or {file: PATH} and nothing else"),
         ('{file: " "}', "a script is its text, or {file: PATH} and nothing else"),
@@ -166,7 +170,7 @@ def test_a_file_where_no_script_is_wanted_is_a_mapping_like_any_other() -> None:
     [
         (PROLOG + "{file: s.sh}\n", "prolog_bash_scripts must be a list, got a mapping"),
         (PROLOG + "[[a]]\n", "prolog_bash_scripts: expected a string, got a list"),
-        (HEAD + "spec: {node_pools: [5]}\n", "node_pools must be a mapping, got \"5\""),
+        (HEAD + "spec: {node_pools: [5]}\n", 'node_pools must be a mapping, got "5"'),
     ],
 )
 def test_wrong_types_around_scripts_are_left_to_the_reader(text: str, rule: str) -> None:
@@ -238,7 +242,7 @@ def test_a_here_document_that_does_not_end_is_a_warning() -> None:
 
 
 def test_windows_line_ends_name_file_and_line(tmp_path: Path) -> None:
-    """Pain point 20: saved with CR LF, every job would fail with a bad interpreter. That is told, and nothing beside."""
+    """Pain point 20: saved with CR LF, every job would fail with a bad interpreter. Only that is told."""
     write(tmp_path, {"clusters.d/s.sh": "#!/bin/bash\necho\r\nfi\r\n", "clusters.d/a.yaml": STARTUP + "{file: s.sh}\n"})
     (finding,) = check_scripts(load_in(tmp_path).clusters)
     assert told([finding]) == ["clusters.d/s.sh:2:0 script-line-ends: this line ends in CR LF, as Windows writes it"]
@@ -277,13 +281,17 @@ def test_a_program_is_no_script() -> None:
     ]
 
 
-@pytest.mark.parametrize("line", ["#!/usr/bin/env python3", "#!/usr/bin/python3", "#! /usr/bin/zsh", "#!/usr/bin/env -S fish"])
+@pytest.mark.parametrize(
+    "line", ["#!/usr/bin/env python3", "#!/usr/bin/python3", "#! /usr/bin/zsh", "#!/usr/bin/env -S fish"]
+)
 def test_scripts_for_other_interpreters_are_not_read_as_bash(line: str) -> None:
     """A Python startup script is none of bash's business."""
     assert checked(STARTUP + block(f"{line}\nif (:\n")) == []
 
 
-@pytest.mark.parametrize("line", ["#!/bin/sh -e", "#! /bin/bash", "#!/usr/bin/env bash", "#!/usr/bin/env -S bash -e", "#!/bin/dash"])
+@pytest.mark.parametrize(
+    "line", ["#!/bin/sh -e", "#! /bin/bash", "#!/usr/bin/env bash", "#!/usr/bin/env -S bash -e", "#!/bin/dash"]
+)
 def test_scripts_for_shells_are(line: str) -> None:
     """All the ways to name a shell of bash's syntax."""
     assert [each.rule for each in checked(STARTUP + block(f"{line}\nif (:\n"))] == ["script-syntax"]

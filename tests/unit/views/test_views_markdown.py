@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 import view_samples as samples
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -18,6 +18,7 @@ from reconciler.spec.fields import Impact
 from reconciler.views.markdown import COMMENT_LIMIT, drift_markdown, plan_markdown
 from reconciler.views.markdown_escape import clip, code, fence, html_code, prose
 from reconciler.views.markdown_parts import shares
+from reconciler.views.safe import safe
 
 PROLOG = f"{samples.SLURM}.prolog_bash_scripts[0]"
 MARKER = "<!-- reconciler:plan -->"
@@ -125,6 +126,7 @@ def test_no_text_has_an_effect(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Co", "Cn"]), min_size=1))
 def test_code_shows_the_text_itself(text: str) -> None:
     """A code span in a table's cell shows every character that stood in the text."""
+    assume(safe(text) == text)
     page = Page(f"| a |\n|---|\n| {code(text)} |\n")
     # A browser takes the outer blanks of a cell away, and one blank at each end of a span is Markdown's own.
     assert page.code.split() == text.replace("<!--", "<!\u200b--").split()

@@ -1,0 +1,213 @@
+"""The Slurm job API of a cluster, through `:callSlurmRestApi` (S1): the queue, the history, submit and cancel.
+
+The transport repeats reads, and a cancel is as good twice as once. A submit is sent once: when its answer is lost the
+job may exist, and a second one would run everything twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reconciler.cloud import slurm_replies as replies
+from reconciler.cloud import slurm_versions as versions
+from reconciler.cloud.slurm_job import JobId, SlurmJob
+from reconciler.cloud.slurm_replies import Reply, SlurmAnswer, SlurmMessage
+from reconciler.cloud.slurm_shapes import SlurmPartition
+from reconciler.cloud.slurm_submission import Submission
+from reconciler.cloud.slurm_values import number
+from reconciler.cloud.transport import Kind, Limits, Transport
+from reconciler.errors import AmbiguousError, InputError, SlurmError
+from reconciler.spec.names import ClusterName
+
+REQUEST_LIMIT = 1_000_000  # bytes of the whole request, all included (S1)
+_NOTHING_FOUND = 9003  # v0.0.38: an empty history
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A job that exists. messages: Slurm's errors and warnings about it: in v0.0.38 either may come with a job."""
+
+    job_id: int
+    messages: tuple[SlurmMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A cancel that was taken; the job takes a moment to stop. jobs: the records as they were before."""
+
+    jobs: tuple[SlurmJob, ...]
+    was_finished: bool
+
+
+class Slurm:
+    """The Slurm of each cluster. For all threads; remembers which version of the API a cluster speaks.
+
+    All methods raise what `Transport.request` raises; UnavailableError where Slurm, or its controller, can't be
+    reached; SlurmError where it refuses; AuthError (code `slurm_credentials`) where Slurm's own authentication fails.
+    A controller that is down says so after 10 to 20 s: limits had better be longer.
+    """
+
+    def __init__(
+        self, transport: Transport, *, version: str | None = None, say: Callable[[str], object] = lambda _: None
+    ) -> None:
+        """version: of the API, for every cluster; None: v0.0.42, or what a cluster turns out to serve, told to `say`.
+
+        Raises UsageError where it is no version.
+        """
+        self._transport = transport
+        self._fixed = versions.checked(version) if version else None
+        self._found: dict[ClusterName, str] = {}
+        self._say = say
+
+    def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
+        """All jobs that the controller knows: pending, running, and those that ended in the last minutes.
+
+        Errors beside the jobs are a failure here: who asks before a change must not take a part for the whole.
+        """
+        place, reply = self._ask(name, "GET", "slurm", "jobs/")
+        answer = replies.answer_of(place, reply)
+        if answer.errors:
+            raise replies.failure(place, reply)
+        return answer.jobs
+
+    def jobs(self, name: ClusterName) -> SlurmAnswer:
+        """The same with Slurm's errors and warnings."""
+        return replies.answer_of(*self._ask(name, "GET", "slurm", "jobs/"))
+
+    def partitions(self, name: ClusterName) -> tuple[SlurmPartition, ...]:
+        """The partitions as the controller has them."""
+        return replies.partitions_of(*self._ask(name, "GET", "slurm", "partitions"))
+
+    def find(self, name: ClusterName, job_id: JobId, limits: Limits | None = None) -> SlurmAnswer:
+        """A job's records: from the queue, else from the history. Raises SlurmError where neither knows it."""
+        place, reply = self._ask(name, "GET", "slurm", f"job/{job_id.number}", limits=limits)
+        if not reply.is_missing:
+            answer = replies.answer_of(place, reply)
+            if chosen := job_id.select(answer.jobs):
+                return replace(answer, jobs=chosen)
+        return self.history(name, job_id, limits)
+
+    def history(self, name: ClusterName, job_id: JobId, limits: Limits | None = None) -> SlurmAnswer:
+        """A job's records in the accounting database, which lags some seconds. Raises SlurmError if it has none."""
+        place, reply = self._ask(name, "GET", "slurmdb", f"job/{job_id.number}", limits=limits)
+        is_empty = reply.content is not None and (_NOTHING_FOUND in reply.numbers or reply.is_missing)
+        answer = SlurmAnswer(()) if is_empty else replies.answer_of(place, reply)
+        # A requeued job has a record for each run; the last one counts.
+        latest = {job.job_id: job for job in sorted(answer.jobs, key=lambda job: job.submit_time or 0)}
+        chosen = job_id.select(latest.values())
+        if not chosen:
+            raise SlurmError(
+                f"there is no job {job_id} on {name}",
+                hint="the history had none; a new job may take some seconds to get there",
+                code="job_not_found",
+            )
+        return replace(answer, jobs=chosen)
+
+    def submit(self, name: ClusterName, submission: Submission) -> Submitted:
+        """Submit a job, once. Only a job id proves it.
+
+        Raises AmbiguousError where nobody can tell whether it exists, SlurmError where Slurm refused, InputError for a
+        request beyond the limit.
+        """
+        try:
+            place, reply = self._ask(name, "POST", "slurm", "job/submit", body=submission.body)
+        except AmbiguousError as error:
+            raise _ambiguous(name, submission, error.summary) from error
+        job_id = number((reply.content or {}).get("job_id"))
+        if job_id:
+            return Submitted(job_id, (*reply.errors, *reply.warnings))
+        if reply.numbers & replies.NO_CONNECTION or not (reply.lost_contact or _says_nothing(reply)):
+            raise replies.failure(f"no job was made: {place}", reply)
+        raise _ambiguous(name, submission, f"{place}: {reply}")
+
+    def cancel(self, name: ClusterName, job_id: JobId) -> Cancelled:
+        """Cancel a job, an array, or one task. A job that is over is a success; one that nobody knows is a SlurmError."""
+        jobs = self.find(name, job_id).jobs
+        # Asked first, since v0.0.38 answers the same for a job that runs and for one that is over.
+        if all(job.is_finished for job in jobs):
+            return Cancelled(jobs, was_finished=True)
+        place, reply = self._ask(name, "DELETE", "slurm", f"job/{job_id}")
+        problems = [*reply.errors, *replies.status_messages(reply)]
+        others = [problem for problem in problems if problem.number != replies.ALREADY_DONE]
+        if others or (reply.is_refusal and not problems) or reply.content is None:
+            raise replies.failure(place, replace(reply, errors=tuple(others)))
+        return Cancelled(jobs, was_finished=bool(problems) and len(jobs) == 1)
+
+    def _ask(
+        self,
+        name: ClusterName,
+        method: str,
+        plugin: str,
+        path: str,
+        *,
+        body: Callable[[str], Mapping[str, Any]] | None = None,
+        limits: Limits | None = None,
+    ) -> tuple[str, Reply]:
+        """What was asked, for messages, and the reply. `body` makes the body for a version of the API."""
+        version = self._fixed or self._found.get(name, versions.DEFAULT)
+        reply = self._send(name, method, f"/{plugin}/{version}/{path}", body and body(version), limits)
+        # slurmrestd has a plain text for a path that it doesn't serve, and JSON for a job that it doesn't know.
+        if reply.status == 404 and reply.content is None and not self._fixed:
+            served = self._discover(name, version, limits)
+            if served != version:
+                version = served
+                reply = self._send(name, method, f"/{plugin}/{version}/{path}", body and body(version), limits)
+        return f"{method} /{plugin}/{version}/{path} on {name}", reply
+
+    def _send(
+        self, name: ClusterName, method: str, path: str, body: Mapping[str, Any] | None, limits: Limits | None
+    ) -> Reply:
+        envelope = {"method": f"HTTP_METHOD_{method}", "path": path, **({} if body is None else {"body": body})}
+        size = len(json.dumps(envelope).encode())
+        if size >= REQUEST_LIMIT:
+            raise InputError(
+                f"the request has {size} bytes, and must stay below {REQUEST_LIMIT}",
+                hint="put the script on the cluster's shared storage, and submit a short one that calls it",
+            )
+        answer = self._transport.request(
+            "POST",
+            f"/v1beta1/{name}:callSlurmRestApi",
+            location=name.location,
+            body=envelope,
+            kind=Kind.WRITE if method == "POST" else Kind.READ,
+            limits=limits,
+        )
+        return Reply.of(answer.get("status"), answer.get("body"))
+
+    def _discover(self, name: ClusterName, current: str, limits: Limits | None) -> str:
+        """The version to use after `current` was answered with "no such path": maybe the path alone is unknown.
+
+        Any JSON proves a version: with the controller down v0.0.38 answers a ping with a 500. Raises SlurmError.
+        """
+        for version in dict.fromkeys((current, *versions.KNOWN, *versions.NEWER)):
+            reply = self._send(name, "GET", f"/slurm/{version}/ping", None, limits)
+            if reply.content is not None:
+                if version != current:
+                    newer = ", which is newer than any that is known here" if version in versions.NEWER else ""
+                    self._say(f"{name} speaks version {version} of the Slurm API{newer}")
+                self._found[name] = version
+                return version
+            if reply.status not in (404, 405):
+                raise replies.failure(f"GET /slurm/{version}/ping on {name}", reply)
+        tried = f"{versions.KNOWN[-1]} to {versions.NEWER[-1]}"
+        raise SlurmError(
+            f"{name} speaks none of the versions {tried} of the Slurm API", hint="name one with --slurm-api-version"
+        )
+
+
+def _says_nothing(reply: Reply) -> bool:
+    """Whether a good status comes with neither a job nor a reason: whatever answered, it wasn't Slurm."""
+    return not reply.is_refusal and not reply.errors and not reply.warnings
+
+
+def _ambiguous(name: ClusterName, submission: Submission, reason: str) -> AmbiguousError:
+    partition = f" --partition {submission.partition}" if submission.partition else ""
+    which = f"the name {submission.name}" if submission.name else "your user and the time of this attempt"
+    return AmbiguousError(
+        f"nobody can tell whether the job was made, it may exist: {reason}",
+        hint=f"look before it's submitted again: 'reconciler jobs list {'/'.join(name)}{partition}', for {which}; "
+        "'--user NAME' narrows it, and '--state PENDING --state RUNNING' to what is under way",
+    )

@@ -1,0 +1,87 @@
+"""Cluster files at a git revision, read without touching the working tree."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+from reconciler.errors import InputError
+
+
+class RevisionFiles(Mapping[str, bytes]):
+    """The files of a revision by their path from the repository's root, each read when it is asked for.
+
+    A context manager: it keeps one `git cat-file` running. Raises InputError where git can't give what is asked.
+    """
+
+    def __init__(self, revision: str, cwd: Path) -> None:
+        self._cwd = cwd
+        # Resolved once, so that a branch that moves meanwhile can't mix two revisions; never read as an option.
+        self.commit = self._git(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        ).strip()
+        self.prefix = self._git("rev-parse", "--show-prefix").strip()
+        listed = self._git("ls-tree", "-r", "-z", "--full-tree", self.commit)
+        self._blobs = dict(_blob(line) for line in listed.split("\0") if line.startswith("100"))
+        self._reader: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> RevisionFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._reader is not None:
+            for stream in (self._reader.stdin, self._reader.stdout):
+                if stream is not None:
+                    stream.close()
+            self._reader.wait()
+
+    def __len__(self) -> int:
+        return len(self._blobs)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blobs)
+
+    def __getitem__(self, path: str) -> bytes:
+        blob = self._blobs[path]
+        to, back = self._pipes()
+        to.write(f"{blob}\n".encode())
+        to.flush()
+        head = back.readline().split()
+        if len(head) != 3:
+            raise InputError(f"git can't read {path} at {self.commit}")
+        content = back.read(int(head[2]) + 1)
+        return content[:-1]
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        if self._reader is None:
+            self._reader = subprocess.Popen(
+                ["git", "cat-file", "--batch"],  # noqa: S607 - the git of the user's PATH is meant
+                cwd=self._cwd,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        to, back = self._reader.stdin, self._reader.stdout
+        if to is None or back is None:
+            raise InputError("git cat-file has no pipes")
+        return to, back
+
+    def _git(self, *arguments: str) -> str:
+        command = ["git", "-c", "core.quotepath=off", *arguments]
+        try:
+            done = subprocess.run(command, cwd=self._cwd, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+        except OSError as error:
+            raise InputError(f"git can't be run: {error.strerror}", hint="--base needs git") from None
+        if done.returncode:
+            said = done.stderr.strip() or "no such revision"
+            raise InputError(
+                f"git {' '.join(arguments[:1])}: {said}",
+                hint="name a commit or branch that this clone has; in CI, check out with fetch-depth: 0",
+            )
+        return done.stdout
+
+
+def _blob(line: str) -> tuple[str, str]:
+    head, _, path = line.partition("\t")
+    return path, head.split()[2]

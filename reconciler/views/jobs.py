@@ -1,0 +1,116 @@
+"""Jobs of a cluster's Slurm: tables for terminals, documents for JSON. Times are UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from reconciler.cloud.slurm_job import SlurmJob
+from reconciler.views.json import dump
+from reconciler.views.table import table
+from reconciler.views.values import yaml_text
+from reconciler.views.wording import plural
+
+_HEAD = ("JOB", "NAME", "USER", "PARTITION", "STATE", "NODES", "SUBMITTED", "STARTED", "LIMIT", "WHERE OR WHY")
+_NO_LIMIT = "none"
+
+
+def jobs_text(jobs: Sequence[SlurmJob]) -> str:
+    """A table of jobs, and how many tasks of them run and wait."""
+    if not jobs:
+        return "No jobs.\n"
+    running = sum(job.task_count for job in jobs if job.is_running)
+    waiting = sum(job.task_count for job in jobs if job.is_pending)
+    ended = sum(job.task_count for job in jobs) - running - waiting
+    lines = table(_HEAD, [_row(job) for job in jobs])
+    return "\n".join([*lines, "", f"{running} running, {waiting} pending, {ended} ended"]) + "\n"
+
+
+def job_text(jobs: Sequence[SlurmJob]) -> str:
+    """All that is known of one job; a table where there are several records, as of an array."""
+    return yaml_text(job_document(jobs[0])) if len(jobs) == 1 else jobs_text(jobs)
+
+
+def jobs_json(jobs: Iterable[SlurmJob], warnings: Iterable[str] = (), **more: Any) -> str:
+    """Jobs with Slurm's warnings, and whatever else there is to tell, which comes first."""
+    return dump({**more, "jobs": [job_document(job) for job in jobs], "warnings": list(warnings)})
+
+
+def result_json(document: Mapping[str, Any]) -> str:
+    """What a command has done."""
+    return dump(dict(document))
+
+
+def job_document(job: SlurmJob) -> dict[str, Any]:
+    """A job as JSON values: `job_id`, `user`, `partition`, `state`, `name`, `nodes` are those of a plan's jobs.
+
+    `end_time` of a running job is the time at which its limit ends it; `time_limit_minutes` null is no limit.
+    """
+    document: dict[str, Any] = {
+        "job_id": job.job_id,
+        "label": job.label,
+        "name": job.name,
+        "user": job.user,
+        "account": job.account,
+        "partition": job.partition,
+        "state": job.state,
+        "states": list(job.states),
+        "reason": job.reason,
+        "nodes": job.node_count,
+        "node_list": job.nodes,
+        "submit_time": _time(job.submit_time),
+        "start_time": _time(job.start_time),
+        "end_time": _time(job.end_time),
+        "time_limit_minutes": job.time_limit,
+        "exit_code": job.exit_code,
+        "signal": job.signal,
+        "working_directory": job.cwd,
+        "standard_output": job.stdout,
+        "standard_error": job.stderr,
+    }
+    if job.array_id is not None:
+        array = {"job_id": job.array_id, "task_id": job.array_task, "tasks": job.array_tasks, "count": job.task_count}
+        document["array"] = array
+    if job.het_id is not None:
+        document["heterogeneous"] = {"job_id": job.het_id, "offset": job.het_offset}
+    return document
+
+
+def outcome(job: SlurmJob) -> str:
+    """How a job stands, for a sentence: `COMPLETED`, `FAILED (exit code 3)`, `TIMEOUT (signal 15)`."""
+    how = f"signal {job.signal}" if job.signal else f"exit code {job.exit_code}" if job.exit_code else ""
+    return f"{'+'.join(job.states) or job.state} ({how})" if how else "+".join(job.states) or job.state
+
+
+def outcomes(label: str, jobs: Sequence[SlurmJob]) -> str:
+    """`job 17: FAILED (exit code 3)`; for several records those that didn't complete, task by task."""
+    if len(jobs) == 1:
+        return f"job {label}: {outcome(jobs[0])}"
+    other = [job for job in jobs if job.state != "COMPLETED"]
+    head = f"job {label}: {plural(sum(job.task_count for job in jobs), 'task')}, "
+    if not other:
+        return f"{head}all COMPLETED"
+    return "\n".join([f"{head}not all COMPLETED:", *(f"  {job.label}: {outcome(job)}" for job in other)])
+
+
+def _row(job: SlurmJob) -> tuple[str | int | None, ...]:
+    limit = _NO_LIMIT if job.time_limit is None else _length(job.time_limit)
+    where = job.reason if job.is_pending else job.nodes
+    state = "+".join(job.states) or job.state
+    times = (_short(job.submit_time), _short(job.start_time))
+    return job.label, job.name, job.user, job.partition, state, job.node_count, *times, limit, where
+
+
+def _time(seconds: int | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _short(seconds: int | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _length(minutes: int) -> str:
+    """`90` minutes as `1:30:00`, as Slurm's own commands show it."""
+    days, rest = divmod(minutes, 24 * 60)
+    return (f"{days}-" if days else "") + f"{rest // 60}:{rest % 60:02}:00"

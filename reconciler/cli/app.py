@@ -5,10 +5,13 @@ Exit codes (contract section 2): 0 done; 1 an error; 2 differences; 64 usage; 13
 
 from __future__ import annotations
 
-import json
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -23,7 +26,6 @@ EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 64, 130
 app = typer.Typer(
     name="reconciler",
     help="Keep training clusters as their files in git say: plan, apply, drift.",
-    no_args_is_help=True,
     rich_markup_mode=None,  # rich costs more than all the rest of --help
     pretty_exceptions_enable=False,  # tracebacks with locals could show tokens
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -59,14 +61,15 @@ def root(
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return the exit code. Every failure is said in one place, in the asked format."""
     try:
-        return int(app(list(arguments), standalone_mode=False) or 0)
+        with _ctrl_c():
+            return int(app(list(arguments), standalone_mode=False, prog_name="reconciler") or 0)
     except TyperException as error:
         # The library gives usage errors 2, which must never read as "differences".
         code = EXIT_USAGE if getattr(error, "exit_code", 1) == 2 else EXIT_ERROR
         return _fail(arguments, UsageError(error.format_message(), hint=_help_hint(error)), code)
     except UsageError as error:
         return _fail(arguments, error, EXIT_USAGE)
-    except (InterruptedRun, KeyboardInterrupt, typer.Abort) as error:
+    except (InterruptedRun, _CtrlC, typer.Abort) as error:
         known = error if isinstance(error, InterruptedRun) else InterruptedRun("interrupted")
         return _fail(arguments, known, EXIT_INTERRUPTED)
     except ReconcilerError as error:
@@ -76,7 +79,27 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except OSError as error:
-        return _fail(arguments, ReconcilerError(f"{error.filename or 'output'}: {error.strerror}"), EXIT_ERROR)
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(arguments, ReconcilerError(f"{place}{error.strerror or error}"), EXIT_ERROR)
+
+
+class _CtrlC(BaseException):
+    """A KeyboardInterrupt that typer lets pass: of one it makes a bare exit code, with nothing said."""
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[None]:
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        raise _CtrlC
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # ignored, or somebody else's
+        yield
+        return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _help_hint(error: TyperException) -> str:
@@ -85,11 +108,11 @@ def _help_hint(error: TyperException) -> str:
 
 
 def _fail(arguments: Sequence[str], error: ReconcilerError, code: int) -> int:
+    from reconciler.views.json import error_json
     from reconciler.views.safe import safe
 
     if _wants_json(arguments):
-        told = {"error": {"code": error.code, "message": error.summary, "hint": error.hint}}
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        typer.echo(error_json(error), nl=False)
     hint = f"\n  {safe(error.hint)}" if error.hint else ""
     typer.echo(f"error: {safe(error.summary)}{hint}", err=True)
     return code
@@ -97,5 +120,6 @@ def _fail(arguments: Sequence[str], error: ReconcilerError, code: int) -> int:
 
 def _wants_json(arguments: Sequence[str]) -> bool:
     """Whether --format json was asked for; also when the arguments couldn't be parsed."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return any(one == "--format=json" or (one == "--format" and two == "json") for one, two in pairs)
+    return any(
+        one == "--format=json" or (one == "--format" and two == "json") for one, two in pairwise([*arguments, ""])
+    )

@@ -39,9 +39,29 @@ def apply(
         Optional[Path],  # noqa: UP045 - typer reads it at run time
         typer.Option("--plan", metavar="FILE", help="Apply just this plan; refuse if anything has changed since."),
     ] = None,
+    expect: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--expect", metavar="FILE", help="Go on only if the plan made now equals this reviewed one."),
+    ] = None,
     auto_approve: Approve = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Start the operations and leave.")] = False,
     timeout: Timeout = None,
+    graceful: Annotated[
+        bool, typer.Option("--graceful", help="Hold the partitions, let jobs end, change, let jobs start again.")
+    ] = False,
+    jobs_timeout: Annotated[
+        str, typer.Option("--jobs-timeout", metavar="DUR", help="How long to wait for running jobs.")
+    ] = "24h",
+    smoke: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--smoke", metavar="SCRIPT", help="Afterwards, run this as a job on each changed partition."),
+    ] = None,
+    smoke_timeout: Annotated[
+        str, typer.Option("--smoke-timeout", metavar="DUR", help="How long each of those jobs may take.")
+    ] = "15m",
+    wait_for_window: Annotated[
+        bool, typer.Option("--wait-for-window", help="Wait for maintenance windows instead of skipping clusters.")
+    ] = False,
     parallelism: Parallelism = 8,
     update_mode: Mode = UpdateMode.USER_AND_SERVICE,
     allow_delete: AllowDelete = False,
@@ -53,21 +73,25 @@ def apply(
     """Make the clusters as their files say, wait, and prove by a fresh look that nothing is left to change."""
     from reconciler.cli import applying
     from reconciler.cli.files import load_files
-    from reconciler.cli.session import connect
+    from reconciler.cli.session import connect, duration
     from reconciler.engine.applier import Policy
     from reconciler.engine.interrupt import Interrupt
 
     loaded = load_files(paths, only)
     run = applying.Run(
-        policy=Policy(parallelism, allow_delete=allow_delete, allow_replace=allow_replace),
+        policy=Policy(parallelism, allow_delete, allow_replace, wait_for_window),
         update_mode=update_mode.value,
         no_wait=no_wait,
         auto_approve=auto_approve,
         as_json=output is ReportFormat.JSON,
+        graceful=graceful,
+        jobs_timeout=duration("--jobs-timeout", jobs_timeout),
+        smoke=smoke,
+        smoke_timeout=duration("--smoke-timeout", smoke_timeout),
     )
     interrupt = Interrupt()
     with interrupt.on_signals(), connect(context, endpoint, impersonate, timeout, interrupt) as cloud:
-        raise typer.Exit(applying.apply_files(cloud, loaded, run, interrupt, plan_file))
+        raise typer.Exit(applying.apply_files(cloud, loaded, run, interrupt, plan_file, expect))
 
 
 def delete(

@@ -17,7 +17,7 @@ from reconciler.cli.output import colour, colour_on_stderr, say, show
 from reconciler.cli.plan import now
 from reconciler.engine import settle
 from reconciler.engine.applier import Applier, Policy
-from reconciler.engine.approval import not_allowed, stale
+from reconciler.engine.approval import not_allowed, stale, with_changes
 from reconciler.engine.assess import Assessor
 from reconciler.engine.execute import Tools
 from reconciler.engine.guard import JobsWait
@@ -25,7 +25,7 @@ from reconciler.engine.interrupt import Interrupt
 from reconciler.engine.observe import Answer
 from reconciler.engine.planner import make_plan
 from reconciler.engine.results import ApplyReport, Status
-from reconciler.errors import InputError, InterruptedRun, ReconcilerError, StaleError
+from reconciler.errors import InputError, InterruptedRun, ReconcilerError, StaleError, UsageError
 from reconciler.plan.model import Action, Plan
 from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
@@ -33,6 +33,7 @@ from reconciler.views.text import plan_text
 
 if TYPE_CHECKING:
     from reconciler.cli.session import Cloud
+    from reconciler.engine.smoke import Smoke
     from reconciler.spec.loader import Loaded
 
 EXIT_INTERRUPTED = 130
@@ -49,10 +50,16 @@ class Run:
     as_json: bool
     graceful: bool = False
     jobs_timeout: float = 24 * 3600.0
+    smoke: Path | None = None
+    smoke_timeout: float = 900.0
 
 
-def apply_files(cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, plan_file: Path | None) -> int:
+def apply_files(
+    cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, plan_file: Path | None, expect: Path | None
+) -> int:
     """`apply`: the exit code."""
+    if plan_file and expect:
+        raise UsageError("--plan and --expect don't go together", hint="--plan applies a file's clusters alone")
     from reconciler.views.findings import findings_text
 
     if loaded.findings:
@@ -60,6 +67,8 @@ def apply_files(cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, pl
     tools = _tools(cloud, run, interrupt)
     wanted = {str(desired.name): desired for desired in loaded.clusters}
     plan = _reviewed(plan_file, wanted, tools) if plan_file else _plan(tools, list(wanted.values()), loaded)
+    if expect:
+        _refuse_unexpected(expect, plan)
     return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
 
 
@@ -104,7 +113,18 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
         now,
         no_wait=run.no_wait,
         graceful=run.graceful,
+        smoke=_smoke(cloud, run, interrupt) if run.smoke else None,
     )
+
+
+def _smoke(cloud: Cloud, run: Run, interrupt: Interrupt) -> Smoke:
+    from reconciler.cloud.slurm_script import read_script
+    from reconciler.cloud.slurm_wait import JobWait
+    from reconciler.engine.smoke import Smoke
+
+    slurm = cloud.slurm()
+    script = read_script(_read(run.smoke or Path()), str(run.smoke))
+    return Smoke(slurm, lambda say: JobWait(slurm, sleep=interrupt.sleep, say=say), script, run.smoke_timeout)
 
 
 def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
@@ -133,6 +153,15 @@ def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools) -> Plan
         told = "; ".join(f"{cluster}: {what}" for cluster, what in sorted(moved.items()))
         raise StaleError(f"{plan_file} is stale, nothing was sent: {told}", hint="plan again, and review it")
     return fresh
+
+
+def _refuse_unexpected(expect: Path, plan: Plan) -> None:
+    """Raises StaleError, nothing sent, unless the plan is the one that was reviewed."""
+    from reconciler.views.plan_file import read_plan
+
+    if moved := stale(with_changes(read_plan(_read(expect))), with_changes(plan)):
+        told = "; ".join(f"{cluster}: {what}" for cluster, what in sorted(moved.items()))
+        raise StaleError(f"this isn't the plan of {expect}, nothing was sent: {told}", hint="review the new plan")
 
 
 def _read(path: Path) -> str:

@@ -66,10 +66,10 @@ def status(
     """One cluster's state, nodes by pool, and recent events."""
     from reconciler.cli.output import colour, show
     from reconciler.views.inventory import status_text
-    from reconciler.views.json import resource_json
+    from reconciler.views.json import status_json
 
     found = _get(context, cluster, endpoint, impersonate)
-    show(resource_json(found) if output is ReportFormat.JSON else status_text(found, colour=colour()))
+    show(status_json(found) if output is ReportFormat.JSON else status_text(found, colour=colour()))
 
 
 def import_(

@@ -37,7 +37,9 @@ def emulator(
 ) -> None:
     """The API on loopback, for development, demos and tests. Prints its address when it is ready; Ctrl-C stops it."""
     from reconciler.cli.output import show
+    from reconciler.emulator.seed import SeedError
     from reconciler.emulator.server import EmulatorConfig, serve
+    from reconciler.errors import InputError
 
     config = EmulatorConfig(
         port=port,
@@ -48,4 +50,7 @@ def emulator(
         slurm_socket=slurm_socket,
         slurm_config_dir=slurm_config_dir,
     )
-    serve(config, lambda url: show(f"listening on {url}"))
+    try:
+        serve(config, lambda url: show(f"listening on {url}"))
+    except SeedError as error:
+        raise InputError(str(error)) from None

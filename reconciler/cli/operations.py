@@ -13,7 +13,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The operation's full 
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Long-running operations: list, get, wait.", no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(help="Long-running operations: list, get, wait.", rich_markup_mode=None)
     group.command("list")(list_operations)
     group.command("get")(get)
     group.command("wait")(wait)

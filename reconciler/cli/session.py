@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reconciler.cloud.clusters import Clusters
     from reconciler.cloud.operations import Operations
     from reconciler.cloud.settings import Settings
+    from reconciler.cloud.slurm import Slurm
     from reconciler.cloud.slurm_job import SlurmJob
     from reconciler.cloud.transport import Transport
     from reconciler.engine.interrupt import Interrupt
@@ -35,11 +36,15 @@ class Cloud:
     clusters: Clusters
     operations: Operations
 
-    def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
-        """The jobs in a cluster's queue."""
+    def slurm(self) -> Slurm:
+        """The clusters' Slurm."""
         from reconciler.cloud.slurm import Slurm
 
-        return Slurm(self.transport).queue(name)
+        return Slurm(self.transport)
+
+    def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
+        """The jobs in a cluster's queue."""
+        return self.slurm().queue(name)
 
 
 @contextmanager
@@ -54,7 +59,7 @@ def connect(
 
     Raises UsageError where they make no sense.
     """
-    from reconciler.cloud.settings import Settings, seconds
+    from reconciler.cloud.settings import Settings
 
     given: Global = context.obj
     settings = Settings.from_environ(os.environ)
@@ -63,12 +68,19 @@ def connect(
     if impersonate:
         settings = replace(settings, impersonate_service_account=impersonate)
     if timeout:
-        try:
-            settings = replace(settings, operation_timeout=seconds(timeout))
-        except ValueError as error:
-            raise UsageError(f"--timeout: {error}") from None
+        settings = replace(settings, operation_timeout=duration("--timeout", timeout))
     with _emulated(settings) as reachable:
         yield _cloud(reachable, interrupt.sleep if interrupt else time.sleep, verbose=given.verbose)
+
+
+def duration(option: str, text: str) -> float:
+    """Seconds. Raises UsageError, naming the option."""
+    from reconciler.cloud.settings import seconds
+
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 @contextmanager

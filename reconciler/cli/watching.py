@@ -29,8 +29,7 @@ class Watching(Observer):
         if operation and self._named.get(plan.cluster) != operation:
             self._named[plan.cluster] = operation
             self._progress.started(plan.cluster, plan.action, operation)
-        if message:
-            self._progress.update(plan.cluster, message, time.monotonic() - self._begin[plan.cluster])
+        self._progress.update(plan.cluster, message, time.monotonic() - self._begin[plan.cluster])
 
     def finished(self, plan: ClusterPlan, result: Result) -> None:
         self._progress.finished(plan.cluster, result.status, time.monotonic() - self._begin[plan.cluster])

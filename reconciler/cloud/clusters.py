@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reconciler.cloud.answers import kind_of
+from reconciler.cloud.operations import is_name
 from reconciler.cloud.paging import pages
 from reconciler.cloud.transport import Transport
 from reconciler.errors import AmbiguousError, NotFoundError, UnavailableError, UsageError
@@ -70,7 +71,7 @@ class Clusters:
     ) -> dict[str, Any]:
         """Send a write as a plan holds it; the operation. Raises AmbiguousError for an answer that is no operation."""
         answer = self._transport.request(method, path, location=_location(path), query=query, body=body)
-        if not isinstance(answer.get("name"), str) or "/operations/" not in answer["name"]:
+        if not is_name(answer.get("name")):
             raise AmbiguousError(
                 f"{method} {path}: accepted, but answered no operation",
                 hint="look at the cluster before it is sent again",

@@ -96,6 +96,11 @@ class Operations:
             yield from page
 
 
+def is_name(value: object) -> bool:
+    """Whether a value is an operation's name."""
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
+
+
 def parent_of(name: str) -> str:
     """`projects/…/locations/…` of an operation's name. Raises UsageError if it is no such name."""
     match = _NAME.fullmatch(name)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reconciler.cloud import slurm_answers as answers
 from reconciler.cloud import slurm_replies as replies
 from reconciler.cloud import slurm_versions as versions
+from reconciler.cloud.slurm_answers import SlurmAnswer
 from reconciler.cloud.slurm_job import JobId, SlurmJob
-from reconciler.cloud.slurm_replies import Reply, SlurmAnswer, SlurmMessage
+from reconciler.cloud.slurm_replies import Reply, SlurmMessage
 from reconciler.cloud.slurm_shapes import SlurmPartition
 from reconciler.cloud.slurm_submission import Submission
 from reconciler.cloud.slurm_values import number
@@ -68,24 +70,24 @@ class Slurm:
         Errors beside the jobs are a failure here: who asks before a change must not take a part for the whole.
         """
         place, reply = self._ask(name, "GET", "slurm", "jobs/")
-        answer = replies.answer_of(place, reply)
+        answer = answers.answer_of(place, reply)
         if answer.errors:
-            raise replies.failure(place, reply)
+            raise answers.failure(place, reply)
         return answer.jobs
 
     def jobs(self, name: ClusterName) -> SlurmAnswer:
         """The same with Slurm's errors and warnings."""
-        return replies.answer_of(*self._ask(name, "GET", "slurm", "jobs/"))
+        return answers.answer_of(*self._ask(name, "GET", "slurm", "jobs/"))
 
     def partitions(self, name: ClusterName) -> tuple[SlurmPartition, ...]:
         """The partitions as the controller has them."""
-        return replies.partitions_of(*self._ask(name, "GET", "slurm", "partitions"))
+        return answers.partitions_of(*self._ask(name, "GET", "slurm", "partitions"))
 
     def find(self, name: ClusterName, job_id: JobId, limits: Limits | None = None) -> SlurmAnswer:
         """A job's records: from the queue, else from the history. Raises SlurmError where neither knows it."""
         place, reply = self._ask(name, "GET", "slurm", f"job/{job_id.number}", limits=limits)
         if not reply.is_missing:
-            answer = replies.answer_of(place, reply)
+            answer = answers.answer_of(place, reply)
             if chosen := job_id.select(answer.jobs):
                 return replace(answer, jobs=chosen)
         return self.history(name, job_id, limits)
@@ -94,7 +96,7 @@ class Slurm:
         """A job's records in the accounting database, which lags some seconds. Raises SlurmError if it has none."""
         place, reply = self._ask(name, "GET", "slurmdb", f"job/{job_id.number}", limits=limits)
         is_empty = reply.content is not None and (_NOTHING_FOUND in reply.numbers or reply.is_missing)
-        answer = SlurmAnswer(()) if is_empty else replies.answer_of(place, reply)
+        answer = SlurmAnswer(()) if is_empty else answers.answer_of(place, reply)
         # A requeued job has a record for each run; the last one counts.
         latest = {job.job_id: job for job in sorted(answer.jobs, key=lambda job: job.submit_time or 0)}
         chosen = job_id.select(latest.values())
@@ -120,11 +122,11 @@ class Slurm:
         if job_id:
             return Submitted(job_id, (*reply.errors, *reply.warnings))
         if reply.numbers & replies.NO_CONNECTION or not (reply.lost_contact or _says_nothing(reply)):
-            raise replies.failure(f"no job was made: {place}", reply)
+            raise answers.failure(f"no job was made: {place}", reply)
         raise _ambiguous(name, submission, f"{place}: {reply}")
 
     def cancel(self, name: ClusterName, job_id: JobId) -> Cancelled:
-        """Cancel a job, an array, or one task. A job that is over is a success; one that nobody knows is a SlurmError."""
+        """Cancel a job, an array, or one task. One that is over is a success, one that nobody knows a SlurmError."""
         jobs = self.find(name, job_id).jobs
         # Asked first, since v0.0.38 answers the same for a job that runs and for one that is over.
         if all(job.is_finished for job in jobs):
@@ -133,7 +135,7 @@ class Slurm:
         problems = [*reply.errors, *replies.status_messages(reply)]
         others = [problem for problem in problems if problem.number != replies.ALREADY_DONE]
         if others or (reply.is_refusal and not problems) or reply.content is None:
-            raise replies.failure(place, replace(reply, errors=tuple(others)))
+            raise answers.failure(place, replace(reply, errors=tuple(others)))
         return Cancelled(jobs, was_finished=bool(problems) and len(jobs) == 1)
 
     def _ask(
@@ -191,7 +193,7 @@ class Slurm:
                 self._found[name] = version
                 return version
             if reply.status not in (404, 405):
-                raise replies.failure(f"GET /slurm/{version}/ping on {name}", reply)
+                raise answers.failure(f"GET /slurm/{version}/ping on {name}", reply)
         tried = f"{versions.KNOWN[-1]} to {versions.NEWER[-1]}"
         raise SlurmError(
             f"{name} speaks none of the versions {tried} of the Slurm API", hint="name one with --slurm-api-version"

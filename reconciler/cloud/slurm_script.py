@@ -13,7 +13,7 @@ _DIRECTIVE = re.compile(r"#SBATCH(?=\s)(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script's text, the options in its `#SBATCH` lines (`--time`, `-p`), and the working directory that they name."""
+    """A script's text, the options in its `#SBATCH` lines (`--time`, `-p`), and the directory that they name."""
 
     text: str
     options: tuple[str, ...] = ()

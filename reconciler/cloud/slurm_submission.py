@@ -150,10 +150,8 @@ def _ignored(script: Script) -> list[str]:
     ignored = [option for option in script.options if option not in _CHDIR]
     if not ignored:
         return []
-    return [
-        f"the script's #SBATCH lines ({', '.join(ignored)}) are left to Slurm, and its job API may not read them; "
-        "what must hold, give as an option or with --json"
-    ]
+    lines = f"the script's #SBATCH lines ({', '.join(ignored)})"
+    return [f"{lines} are left to Slurm, whose job API may not read them; what must hold, give as an option or --json"]
 
 
 def _wrapped(job: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.engine.approval import not_allowed
+from reconciler.engine.events import events_since, in_words
 from reconciler.engine.execute import Execution, Tools
 from reconciler.engine.results import ApplyReport, ErrorInfo, Result, Status
 from reconciler.errors import BlockedError, InterruptedRun, PendingError, ReconcilerError
@@ -35,6 +36,15 @@ class Policy:
     allow_delete: bool = False
     allow_replace: bool = False
     wait_for_window: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    status: Status
+    error: ErrorInfo | None = None
+    converged: bool = False
+    operation: str = ""
+    reason: str = ""
 
 
 class Applier:
@@ -136,17 +146,18 @@ class Applier:
         self._running[plan.cluster] = run
         self._observer.started(plan)
         begin = self._tools.waits.clock()
-        status, operation, error = self._fate(run, plan, desired)
+        fate = self._fate(run, plan, desired)
         del self._running[plan.cluster]
         result = Result(
             plan.cluster,
             plan.action,
-            status,
+            fate.status,
             source=plan.source,
-            operation=operation or None,
-            converged=status is Status.APPLIED,
-            error=error,
+            operation=run.operation or fate.operation or None,
+            converged=fate.converged,
+            error=fate.error,
             seconds=round(self._tools.waits.clock() - begin, 1),
+            reason=fate.reason,
         )
         self._observer.finished(plan, result)
         return result
@@ -160,19 +171,26 @@ class Applier:
             if self._tools.waits.sleep(min(max(left, 0.1), 300.0)):
                 raise InterruptedRun(f"{plan.cluster}: interrupted while waiting for the maintenance window")
 
-    def _fate(self, run: Execution, plan: ClusterPlan, desired: Desired) -> tuple[Status, str, ErrorInfo | None]:
+    def _fate(self, run: Execution, plan: ClusterPlan, desired: Desired) -> _Fate:
+        begin = self._tools.now()
         try:
             self._await_window(plan, desired)
-            run.run()
+            answer = run.run()
         except BlockedError as blocked:
-            return Status.BLOCKED, run.operation, ErrorInfo.of(blocked)
+            return _Fate(Status.BLOCKED, ErrorInfo.of(blocked))
         except InterruptedRun as stop:
-            return Status.SKIPPED, run.operation, ErrorInfo.of(stop)
+            return _Fate(Status.SKIPPED, ErrorInfo.of(stop))
         except PendingError as pending:
-            return Status.PENDING, pending.operation or run.operation, ErrorInfo.of(pending)
+            return _Fate(Status.PENDING, ErrorInfo.of(pending), operation=pending.operation)
         except ReconcilerError as error:
-            return Status.FAILED, run.operation, ErrorInfo.of(error)
-        return Status.APPLIED, run.operation, None
+            return _Fate(Status.FAILED, ErrorInfo.of(error))
+        if answer is None:
+            return _Fate(Status.APPLIED, converged=True)
+        events = in_words(events_since(answer, begin))
+        if self._tools.smoke and (wrong := self._tools.smoke.check(desired.name, plan, answer, run.say)):
+            said = f"applied, but the smoke check failed: {'; '.join(wrong)}"
+            return _Fate(Status.FAILED, ErrorInfo("smoke_check", said), converged=True, reason=events)
+        return _Fate(Status.APPLIED, converged=True, reason=events)
 
 
 def _in_daemon_threads(work: Callable[[], None], count: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan
 
 
@@ -11,8 +13,11 @@ def is_same(approved: ClusterPlan, fresh: ClusterPlan) -> bool:
 
 
 def _essence(plan: ClusterPlan) -> tuple[object, ...]:
-    changes = tuple((change.path, change.before, change.after, change.mask, change.impact) for change in plan.changes)
-    return plan.cluster, plan.action, changes, plan.live_fingerprint, plan.desired_fingerprint
+    return plan.cluster, plan.action, _changes(plan), plan.live_fingerprint, plan.desired_fingerprint
+
+
+def _changes(plan: ClusterPlan) -> dict[str, object]:
+    return {change.path: (change.before, change.after, change.mask, change.impact) for change in plan.changes}
 
 
 def difference(approved: ClusterPlan, fresh: ClusterPlan) -> str:
@@ -27,18 +32,26 @@ def difference(approved: ClusterPlan, fresh: ClusterPlan) -> str:
         return "the live cluster has changed since the plan was made" + (f": {shown}" if shown else "")
     if approved.action is not fresh.action:
         return f"the action was {approved.action} and is {fresh.action} now"
-    return "the changes are no longer the same"
+    from deepdiff import DeepDiff  # a quarter of the tool's start-up, for a refusal
+
+    return f"the changes are others: {DeepDiff(_changes(approved), _changes(fresh)).pretty()}"
 
 
 def stale(approved: Plan, fresh: Plan) -> dict[str, str]:
     """Cluster -> what moved, for every cluster of either plan that isn't as it was approved. Empty: go on."""
     now = {plan.cluster: plan for plan in fresh.clusters}
     then = {plan.cluster: plan for plan in approved.clusters}
-    moved = dict.fromkeys(then.keys() - now.keys(), "its file is gone or can't be used any more")
-    for name, plan in then.items():
-        if name in now and not is_same(plan, now[name]):
-            moved[name] = difference(plan, now[name])
+    moved = dict.fromkeys(then.keys() - now.keys(), "nothing is planned for it any more, or its file can't be used")
+    moved |= {name: f"{now[name].action} wasn't in the plan" for name in now.keys() - then.keys()}
+    for name in then.keys() & now.keys():
+        if not is_same(then[name], now[name]):
+            moved[name] = difference(then[name], now[name])
     return moved
+
+
+def with_changes(plan: Plan) -> Plan:
+    """The plan without the clusters that stay as they are, which a review doesn't depend on."""
+    return replace(plan, clusters=tuple(each for each in plan.clusters if each.action is not Action.NO_OP))
 
 
 def not_allowed(plan: ClusterPlan, *, allow_delete: bool, allow_replace: bool) -> Blocker | None:

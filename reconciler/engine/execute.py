@@ -15,6 +15,7 @@ from reconciler.engine.approval import difference, is_same
 from reconciler.engine.assess import Assessor
 from reconciler.engine.guard import JobsWait
 from reconciler.engine.observe import Answer
+from reconciler.engine.smoke import Smoke
 from reconciler.engine.waiter import Failed, Outcome
 from reconciler.engine.write import Check, Clusters, OperationFailed, Writer
 from reconciler.errors import BlockedError, NotConvergedError, OperationError, ReconcilerError, StaleError
@@ -38,6 +39,7 @@ class Tools:
     now: Callable[[], datetime]
     no_wait: bool = False
     graceful: bool = False
+    smoke: Smoke | None = None
 
 
 class Execution:
@@ -54,6 +56,10 @@ class Execution:
     def operation(self) -> str:
         """The name of the last operation that was started, or empty."""
         return self._writer.operation
+
+    def say(self, message: str) -> None:
+        """Progress, for people."""
+        self._writer.say(message)
 
     def run(self) -> Answer | None:
         """Make the change and prove it; the cluster as it is then.

@@ -10,6 +10,7 @@ from reconciler.spec.fields import Impact
 from reconciler.spec.reading import Typed
 
 PARTITIONS = "orchestrator_spec.slurm_spec.partitions[]"
+_NODE_SETS = "orchestrator_spec.slurm_spec.node_sets[]"
 _DISRUPTIVE = frozenset({Impact.RECREATES_NODES, Impact.REMOVES_NODES, Impact.IMMUTABLE})
 
 
@@ -66,3 +67,18 @@ def partitions_of(spec: Typed) -> list[Typed]:
     slurm = node.get("slurm_spec") if isinstance(node, dict) else None
     partitions = slurm.get("partitions") if isinstance(slurm, dict) else None
     return [each for each in partitions if isinstance(each, dict)] if isinstance(partitions, list) else []
+
+
+def concerned(changes: Iterable[Change], after: Typed) -> frozenset[str]:
+    """The partitions that a change concerns, harmful or not: where a smoke check is worth a job."""
+    by_pool = partitions_by_pool(after)
+    every = frozenset(str(each.get("id")) for each in partitions_of(after))
+    found: set[str] = set()
+    for change in changes:
+        if change.field.startswith(PARTITIONS) and change.item:
+            found.add(change.item)
+        elif change.field.startswith(("node_pools[]", _NODE_SETS)):
+            found |= by_pool.get(change.item, set())
+        elif change.field.startswith("orchestrator_spec"):  # scripts, global parameters, the home directory
+            found |= every
+    return frozenset(found & every)

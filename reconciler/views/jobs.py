@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.cloud.slurm_job import SlurmJob
+from reconciler.spec.names import ClusterName
 from reconciler.views.json import dump
 from reconciler.views.table import table
 from reconciler.views.values import yaml_text
@@ -37,9 +38,22 @@ def jobs_json(jobs: Iterable[SlurmJob], warnings: Iterable[str] = (), **more: An
     return dump({**more, "jobs": [job_document(job) for job in jobs], "warnings": list(warnings)})
 
 
-def result_json(document: Mapping[str, Any]) -> str:
-    """What a command has done."""
-    return dump(dict(document))
+def submitted_text(cluster: str, job_id: int) -> str:
+    """A job that exists. cluster: as commands take it."""
+    return f"submitted job {job_id} to {cluster}"
+
+
+def submitted_json(cluster: ClusterName, job_id: int, notes: Iterable[str], warnings: Iterable[str]) -> str:
+    """A job that exists, and what is worth knowing of it."""
+    document = {"job_id": job_id, "cluster": str(cluster), "notes": list(notes), "warnings": list(warnings)}
+    return dump(document)
+
+
+def cancelled_text(label: str, jobs: Sequence[SlurmJob], result: str) -> str:
+    """What a cancel came to. result: already_finished, cancelling or ended; of the last the jobs are as they ended."""
+    if result == "cancelling":
+        return f"job {label}: cancel accepted; it takes a moment to stop"
+    return outcomes(label, jobs) + ("; already finished, nothing to cancel" if result == "already_finished" else "")
 
 
 def job_document(job: SlurmJob) -> dict[str, Any]:

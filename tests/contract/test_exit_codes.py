@@ -19,6 +19,10 @@ def _nothing(_: Bench) -> None:
     """No cluster, no file."""
 
 
+def _no_folder(bench: Bench) -> None:
+    (bench.root / "clusters.d").rmdir()
+
+
 def _clean(bench: Bench) -> None:
     bench.created("demo", bench.base())
 
@@ -117,7 +121,9 @@ CASES = (
     Case(ERROR, _nothing, "delete proj-x/us-central1/none --auto-approve"),
     Case(ERROR, _nothing, "get proj-x/us-central1/none"),
     Case(ERROR, _clean, "get other"),
-    Case(ERROR, _nothing, "list"),
+    Case(DONE, _nothing, "list"),
+    Case(ERROR, _no_folder, "list"),
+    Case(ERROR, _no_folder, "plan"),
     Case(ERROR, _clean, "list somewhere"),
     Case(ERROR, _clean, "apply --plan no-such-plan.json"),
     Case(ERROR, _nothing, "operations get projects/1/locations/us-central1/operations/7"),

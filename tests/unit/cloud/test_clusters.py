@@ -139,7 +139,7 @@ def test_a_foreign_404_is_not_absence(script: Script, connect: Connect) -> None:
         Clusters(connect(script.url)).get(NAME)
 
 
-@pytest.mark.parametrize("answer", [{}, {"name": 7}, {"name": "x"}, named("demo")])
+@pytest.mark.parametrize("answer", [{}, {"name": 7}, {"name": "x"}, {"name": "/operations/"}, named("demo")])
 def test_a_write_that_answers_no_operation(script: Script, connect: Connect, answer: dict[str, Any]) -> None:
     """It may have taken effect, and there is nothing to wait for: somebody must look."""
     script.answers(Reply(body=answer))

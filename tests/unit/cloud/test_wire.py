@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from reconciler.cloud.answers import WireError
 from reconciler.cloud.transport import Transport
 from reconciler.cloud.wire import Wire
+from tests.unit.cloud.certificate import write_certificate
 from tests.unit.cloud.scripted import CLUSTER, Reply, Script
 
 Connect = Callable[..., Transport]
@@ -99,6 +102,38 @@ def test_a_header_that_cannot_be_sent(script: Script, wire: Wire) -> None:
     assert caught.value.permanent
     assert not caught.value.sent
     assert not script.requests
+
+
+@pytest.fixture
+def tls_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
+    """Speaks TLS, with a certificate that the environment says to trust."""
+    certificate = write_certificate(tmp_path)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with Script(port=None) as running:
+        running.listen(0, tls=context)
+        yield running
+
+
+def test_tls(tls_script: Script) -> None:
+    """A certificate of the bundle that the environment names is trusted, and the connection is kept."""
+    wire = Wire("test", is_loopback=False)
+    tls_script.answers(Reply(body=b"x" * 300_000))
+    assert fetch(wire, tls_script.url) == fetch(wire, tls_script.url) == b"x" * 300_000
+    assert len({request.peer for request in tls_script.requests}) == 1
+    wire.close()
+
+
+@pytest.mark.parametrize("fault", ["drip_head", "drip_body"])
+def test_a_dripping_answer_is_cut_off_under_tls_too(tls_script: Script, fault: str) -> None:
+    """The deadline holds whatever lies between us and the bytes."""
+    wire = Wire("test", is_loopback=False)
+    tls_script.answers(Reply(body=b"x" * 5000, fault=fault))
+    with pytest.raises(WireError, match="in time|timed out"):
+        wire.send("GET", tls_script.url, headers={}, body=None, timeout=0.3)
+    wire.close()
 
 
 def test_an_unreadable_certificate_bundle(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,9 @@ def test_folders_are_gone_through(tmp_path: Path) -> None:
         {
             "clusters.d/b.yml": named("b"),
             "clusters.d/a.yaml": named("a"),
-            "clusters.d/deep/er/c.json": '{"project": "p", "location": "l", "cluster_id": "c", "spec": {"node_pools": []}}',
+            "clusters.d/deep/er/c.json": json.dumps(
+                {"project": "p", "location": "l", "cluster_id": "c", "spec": {"nodePools": []}}
+            ),
             "clusters.d/_hidden.yaml": "[",
             "clusters.d/.hidden.yaml": "[",
             "clusters.d/_folder/x.yaml": "[",

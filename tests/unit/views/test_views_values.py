@@ -73,3 +73,9 @@ def test_yaml_has_no_aliases() -> None:
     """The same list twice is written twice: people don't read anchors."""
     same = ["a"]
     assert yaml_text({"x": same, "y": same}) == "x:\n- a\ny:\n- a\n"
+
+
+@pytest.mark.parametrize(("value", "shown"), [("a", "a\n"), (4, "4\n"), ("...\n", "|\n  ...\n"), ([], "[]\n")])
+def test_yaml_of_a_bare_value_has_no_end_mark(value: Any, shown: str) -> None:
+    """The mark that a YAML writer puts behind a scalar is no part of it, and a text that looks like it is kept."""
+    assert yaml_text(value) == shown

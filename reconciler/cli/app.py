@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
@@ -81,6 +82,19 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(arguments, ReconcilerError(f"{place}{error.strerror or error}"), EXIT_ERROR)
+    except Exception as error:  # noqa: BLE001 - the last door: people never see a traceback, nor what it might show
+        return _fail(arguments, _bug(error), EXIT_ERROR)
+
+
+def _bug(error: Exception) -> ReconcilerError:
+    """A fault of ours, said so that it can be reported: where it happened, and nothing of what was being handled."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "reconciler" in frame.filename] or list(frames)
+    where = " < ".join(f"{Path(frame.filename).stem}.{frame.name}:{frame.lineno}" for frame in reversed(ours[-4:]))
+    hint = "this is a fault of the tool; report that line"
+    return ReconcilerError(f"internal error: {type(error).__name__} in {where}", hint=hint, code="internal")
 
 
 class _CtrlC(BaseException):

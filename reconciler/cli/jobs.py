@@ -24,7 +24,6 @@ States = Annotated[
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Jobs of a cluster's Slurm: submit, list, show, cancel, wait, history.",
-        no_args_is_help=True,
         rich_markup_mode=None,
     )
     group.command("submit")(submit)

@@ -90,23 +90,11 @@ class Slurm:
             answer = answers.answer_of(place, reply)
             if chosen := job_id.select(answer.jobs):
                 return replace(answer, jobs=chosen)
-        return self.history(name, job_id, limits)
+        return self._recorded(name, job_id, limits, f"job {job_id} isn't in the live queue; ")
 
     def history(self, name: ClusterName, job_id: JobId, limits: Limits | None = None) -> SlurmAnswer:
         """A job's records in the accounting database, which lags some seconds. Raises SlurmError if it has none."""
-        place, reply = self._ask(name, "GET", "slurmdb", f"job/{job_id.number}", limits=limits)
-        is_empty = reply.content is not None and (_NOTHING_FOUND in reply.numbers or reply.is_missing)
-        answer = SlurmAnswer(()) if is_empty else answers.answer_of(place, reply)
-        # A requeued job has a record for each run; the last one counts.
-        latest = {job.job_id: job for job in sorted(answer.jobs, key=lambda job: job.submit_time or 0)}
-        chosen = job_id.select(latest.values())
-        if not chosen:
-            raise SlurmError(
-                f"there is no job {job_id} on {name}",
-                hint="the history had none; a new job may take some seconds to get there",
-                code="job_not_found",
-            )
-        return replace(answer, jobs=chosen)
+        return self._recorded(name, job_id, limits)
 
     def submit(self, name: ClusterName, submission: Submission) -> Submitted:
         """Submit a job, once. Only a job id proves it.
@@ -138,6 +126,24 @@ class Slurm:
             raise answers.failure(place, replace(reply, errors=tuple(others)))
         return Cancelled(jobs, was_finished=bool(problems) and len(jobs) == 1)
 
+    def _recorded(self, name: ClusterName, job_id: JobId, limits: Limits | None, before: str = "") -> SlurmAnswer:
+        """The history. before: what every message begins with."""
+        place, reply = self._ask(name, "GET", "slurmdb", f"job/{job_id.number}", limits=limits)
+        if reply.status == 404 and reply.content is None:
+            raise SlurmError(f"{before}{'/'.join(name)} keeps no history of jobs", code="no_history")
+        is_empty = _NOTHING_FOUND in reply.numbers or reply.is_missing
+        answer = SlurmAnswer(()) if is_empty else answers.answer_of(before + place, reply)
+        # A requeued job has a record for each run; the last one counts.
+        latest = {job.job_id: job for job in sorted(answer.jobs, key=lambda job: job.submit_time or 0)}
+        chosen = job_id.select(latest.values())
+        if not chosen:
+            raise SlurmError(
+                f"{before}the history of {'/'.join(name)} has no job {job_id}",
+                hint="a new job may take some seconds to get there",
+                code="job_not_found",
+            )
+        return replace(answer, jobs=chosen)
+
     def _ask(
         self,
         name: ClusterName,
@@ -152,12 +158,12 @@ class Slurm:
         version = self._fixed or self._found.get(name, versions.DEFAULT)
         reply = self._send(name, method, f"/{plugin}/{version}/{path}", body and body(version), limits)
         # slurmrestd has a plain text for a path that it doesn't serve, and JSON for a job that it doesn't know.
-        if reply.status == 404 and reply.content is None and not self._fixed:
-            served = self._discover(name, version, limits)
+        if reply.status == 404 and reply.content is None:
+            served = self._served(name, version, limits)
             if served != version:
                 version = served
                 reply = self._send(name, method, f"/{plugin}/{version}/{path}", body and body(version), limits)
-        return f"{method} /{plugin}/{version}/{path} on {name}", reply
+        return f"{method} /{plugin}/{version}/{path} on {'/'.join(name)}", reply
 
     def _send(
         self, name: ClusterName, method: str, path: str, body: Mapping[str, Any] | None, limits: Limits | None
@@ -179,25 +185,28 @@ class Slurm:
         )
         return Reply.of(answer.get("status"), answer.get("body"))
 
-    def _discover(self, name: ClusterName, current: str, limits: Limits | None) -> str:
+    def _served(self, name: ClusterName, current: str, limits: Limits | None) -> str:
         """The version to use after `current` was answered with "no such path": maybe the path alone is unknown.
 
         Any JSON proves a version: with the controller down v0.0.38 answers a ping with a 500. Raises SlurmError.
         """
-        for version in dict.fromkeys((current, *versions.KNOWN, *versions.NEWER)):
+        candidates = [self._fixed] if self._fixed else [current, *versions.KNOWN, *versions.NEWER]
+        for version in dict.fromkeys(candidates):
             reply = self._send(name, "GET", f"/slurm/{version}/ping", None, limits)
             if reply.content is not None:
                 if version != current:
                     newer = ", which is newer than any that is known here" if version in versions.NEWER else ""
-                    self._say(f"{name} speaks version {version} of the Slurm API{newer}")
+                    self._say(f"{'/'.join(name)} speaks version {version} of the Slurm API{newer}")
                 self._found[name] = version
                 return version
             if reply.status not in (404, 405):
-                raise answers.failure(f"GET /slurm/{version}/ping on {name}", reply)
-        tried = f"{versions.KNOWN[-1]} to {versions.NEWER[-1]}"
-        raise SlurmError(
-            f"{name} speaks none of the versions {tried} of the Slurm API", hint="name one with --slurm-api-version"
-        )
+                raise answers.failure(f"GET /slurm/{version}/ping on {'/'.join(name)}", reply)
+        if self._fixed:
+            problem, hint = f"doesn't speak version {self._fixed}", "leave out --slurm-api-version to have it found out"
+        else:
+            problem = f"speaks none of the versions {versions.KNOWN[-1]} to {versions.NEWER[-1]}"
+            hint = "name one with --slurm-api-version"
+        raise SlurmError(f"{'/'.join(name)} {problem} of the Slurm API", hint=hint, code="slurm_api_version")
 
 
 def _says_nothing(reply: Reply) -> bool:

@@ -49,10 +49,7 @@ def failure(place: str, reply: Reply) -> ReconcilerError:
     if reply.lost_contact:
         return UnavailableError(summary)
     known = next((error.number for error in reply.errors if error.number), None)
-    hint = _HINTS.get(known or 0, "")
-    if reply.content is None and reply.status == 404:
-        hint = "it has no such path; does the cluster's Slurm speak another version of the API? See --slurm-api-version"
-    return SlurmError(summary, hint=hint, code=f"slurm_{known}" if known else "")
+    return SlurmError(summary, hint=_HINTS.get(known or 0, ""), code=f"slurm_{known}" if known else "")
 
 
 def answer_of(place: str, reply: Reply) -> SlurmAnswer:

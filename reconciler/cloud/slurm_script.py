@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import pairwise
 
 from reconciler.errors import InputError
 
@@ -62,7 +63,7 @@ def _option(token: str) -> str:
 def _chdir(tokens: list[str]) -> str:
     """The last `--chdir=DIR`, `--chdir DIR`, `-D DIR` or `-DDIR`, as sbatch reads them."""
     found = ""
-    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+    for token, following in pairwise([*tokens, ""]):
         if token in ("-D", "--chdir"):
             found = following
         elif token.startswith("--chdir="):

@@ -66,10 +66,10 @@ class JobWait:
                 if not seen or failed > _patience(error):
                     raise
                 words = f"can't be asked: {error.summary}"
-            if words != told:
+            is_over = all(job.is_finished for job in seen.values())
+            if words != told and not is_over:
                 self._say(f"job {job_id}: {words}")
                 told = words
-            is_over = all(job.is_finished for job in seen.values())
             remaining = deadline - self._clock()
             if is_over or remaining <= 0 or self._sleep(min(remaining, pause * (0.5 + self._random()))):
                 return Waited(tuple(seen.values()), is_over)

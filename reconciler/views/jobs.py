@@ -30,7 +30,9 @@ def jobs_text(jobs: Sequence[SlurmJob]) -> str:
 
 def job_text(jobs: Sequence[SlurmJob]) -> str:
     """All that is known of one job; a table where there are several records, as of an array."""
-    return yaml_text(job_document(jobs[0])) if len(jobs) == 1 else jobs_text(jobs)
+    if len(jobs) != 1:
+        return jobs_text(jobs)
+    return yaml_text({name: value for name, value in job_document(jobs[0]).items() if value not in (None, "")})
 
 
 def jobs_json(jobs: Iterable[SlurmJob], warnings: Iterable[str] = (), **more: Any) -> str:

@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from reconciler.cli import apply, clusters, drift, emulator, jobs, operations, plan, schema, validate
+from reconciler.cli import apply, clusters, drift, emulator, github, graph, jobs, operations, plan, schema, validate
 from reconciler.cli.options import Endpoint, Global
 from reconciler.errors import InterruptedRun, ReconcilerError, UsageError
 
@@ -31,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # tracebacks with locals could show tokens
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (validate, plan, apply, drift, clusters, operations, jobs, emulator, schema):
+for group in (validate, plan, apply, drift, clusters, operations, jobs, emulator, schema, graph, github):
     group.register(app)
 
 

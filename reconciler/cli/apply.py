@@ -12,7 +12,6 @@ from reconciler.cli.options import (
     Cluster,
     Endpoint,
     Impersonate,
-    Mode,
     Only,
     Paths,
     Report,
@@ -63,7 +62,12 @@ def apply(
         bool, typer.Option("--wait-for-window", help="Wait for maintenance windows instead of skipping clusters.")
     ] = False,
     parallelism: Parallelism = 8,
-    update_mode: Mode = UpdateMode.USER_AND_SERVICE,
+    update_mode: Annotated[
+        Optional[UpdateMode],  # noqa: UP045
+        typer.Option(
+            "--update-mode", help="As for plan. Default: the plan file's, else USER_AND_SERVICE.", show_default=False
+        ),
+    ] = None,
     allow_delete: AllowDelete = False,
     allow_replace: AllowReplace = False,
     output: Report = ReportFormat.TEXT,
@@ -80,7 +84,7 @@ def apply(
     loaded = load_files(paths, only)
     run = applying.Run(
         policy=Policy(parallelism, allow_delete, allow_replace, wait_for_window),
-        update_mode=update_mode.value,
+        update_mode=update_mode.value if update_mode else "",
         no_wait=no_wait,
         auto_approve=auto_approve,
         as_json=output is ReportFormat.JSON,
@@ -113,7 +117,7 @@ def delete(
 
     run = applying.Run(
         policy=Policy(1, allow_delete=True),
-        update_mode=UpdateMode.USER_AND_SERVICE.value,
+        update_mode="",
         no_wait=no_wait,
         auto_approve=auto_approve,
         as_json=output is ReportFormat.JSON,

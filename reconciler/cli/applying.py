@@ -25,7 +25,8 @@ from reconciler.engine.interrupt import Interrupt
 from reconciler.engine.observe import Answer
 from reconciler.engine.planner import make_plan
 from reconciler.engine.results import ApplyReport, Status
-from reconciler.errors import InputError, InterruptedRun, ReconcilerError, StaleError, UsageError
+from reconciler.errors import InputError, ReconcilerError, StaleError, UsageError
+from reconciler.plan.build import DEFAULT_UPDATE_MODE
 from reconciler.plan.model import Action, Plan
 from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
@@ -41,7 +42,7 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the command line asked for."""
+    """What the command line asked for; an empty update mode is that of a reviewed plan, or the default one."""
 
     policy: Policy
     update_mode: str
@@ -64,11 +65,19 @@ def apply_files(
 
     if loaded.findings:
         say(findings_text(loaded.findings))
+    review = plan_file or expect
+    reviewed = _read_plan(review) if review else None
+    if reviewed and not run.update_mode:
+        run = replace(run, update_mode=reviewed.update_mode)
     tools = _tools(cloud, run, interrupt)
     wanted = {str(desired.name): desired for desired in loaded.clusters}
-    plan = _reviewed(plan_file, wanted, tools) if plan_file else _plan(tools, list(wanted.values()), loaded)
-    if expect:
-        _refuse_unexpected(expect, plan)
+    with interrupt.raising():
+        if plan_file and reviewed:
+            plan = _made_again(reviewed, wanted, tools, plan_file)
+        else:
+            plan = _plan(tools, list(wanted.values()), loaded)
+    if expect and reviewed:
+        _refuse_unexpected(reviewed, plan, expect)
     return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
 
 
@@ -76,7 +85,8 @@ def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) 
     """`delete`: the exit code."""
     tools = _tools(cloud, run, interrupt)
     desired = Desired(name, "", _wanted_absent(_lifecycle_of(name)), {})
-    plan = _plan(tools, [desired], None)
+    with interrupt.raising():
+        plan = _plan(tools, [desired], None)
     if plan.clusters and plan.clusters[0].action is Action.NO_OP:
         raise InputError(f"there is no cluster {name}")
     return _carry_out(plan, {str(name): desired}, tools, run, interrupt, _approve_delete)
@@ -108,7 +118,7 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
         cloud.clusters,
         waiter.wait,
         waits,
-        Assessor(now(), run.update_mode, cloud.queue, waits=run.graceful),
+        Assessor(now(), run.update_mode or DEFAULT_UPDATE_MODE, cloud.queue, waits=run.graceful),
         JobsWait(cloud.queue, waits, run.jobs_timeout),
         now,
         no_wait=run.no_wait,
@@ -140,11 +150,14 @@ def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
     )
 
 
-def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools) -> Plan:
-    """A file's plan, made again from what is now. Raises StaleError, nothing sent, where it comes out otherwise."""
+def _read_plan(path: Path) -> Plan:
     from reconciler.views.plan_file import read_plan
 
-    approved = read_plan(_read(plan_file))
+    return read_plan(_read(path))
+
+
+def _made_again(approved: Plan, wanted: dict[str, Desired], tools: Tools, plan_file: Path) -> Plan:
+    """A file's plan, made again from what is now. Raises StaleError, nothing sent, where it comes out otherwise."""
     named = [wanted[plan.cluster] for plan in approved.clusters if plan.cluster in wanted]
     fresh = make_plan(tools.clusters, named, assess=tools.assess)
     if fresh.errors:
@@ -155,11 +168,9 @@ def _reviewed(plan_file: Path, wanted: dict[str, Desired], tools: Tools) -> Plan
     return fresh
 
 
-def _refuse_unexpected(expect: Path, plan: Plan) -> None:
+def _refuse_unexpected(reviewed: Plan, plan: Plan, expect: Path) -> None:
     """Raises StaleError, nothing sent, unless the plan is the one that was reviewed."""
-    from reconciler.views.plan_file import read_plan
-
-    if moved := stale(with_changes(read_plan(_read(expect))), with_changes(plan)):
+    if moved := stale(with_changes(reviewed), with_changes(plan)):
         told = "; ".join(f"{cluster}: {what}" for cluster, what in sorted(moved.items()))
         raise StaleError(f"this isn't the plan of {expect}, nothing was sent: {told}", hint="review the new plan")
 
@@ -183,15 +194,16 @@ def _carry_out(
     from reconciler.views.json import apply_json
     from reconciler.views.outcome import apply_text
 
-    if interrupt:
-        raise InterruptedRun("interrupted; nothing was sent")
     say(plan_text(plan, colour=colour_on_stderr()))
     if plan.has_changes and not run.auto_approve and _has_work(plan, run.policy):
-        approve(plan)
+        with interrupt.raising():
+            approve(plan)
     with observer() as watching:
         applier = Applier(tools, run.policy, watching)
         report = _under(interrupt, applier, plan, wanted)
     show(apply_json(report) if run.as_json else apply_text(report, colour=colour()))
+    for operation in report.pending:  # also where standard output is for a program, or for nobody any more
+        say(f"still running; to go on waiting: reconciler operations wait {operation}")
     return EXIT_INTERRUPTED if report.interrupted else _exit_code(report, no_wait=run.no_wait)
 
 

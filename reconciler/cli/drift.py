@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Optional
 
 import typer
 
@@ -24,17 +25,23 @@ def drift(
     only: Only = None,
     output: AsPlan = PlanFormat.TEXT,
     include_unmanaged: Unmanaged = False,
+    metrics_file: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        typer.Option("--metrics-file", metavar="FILE", help="Also write Prometheus metrics, for a textfile collector."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing when nothing differs.")] = False,
     endpoint: Endpoint = None,
     impersonate: Impersonate = None,
 ) -> None:
     """Live clusters against their files. Exits 0 when all is as written, 2 on drift, 1 when something can't be read."""
     from reconciler.cli.files import load_files, refused
-    from reconciler.cli.output import colour, say, show
+    from reconciler.cli.output import colour, say, show, write_file
     from reconciler.cli.plan import now
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
     from reconciler.engine.drifting import find_drift
     from reconciler.views.findings import findings_text
+    from reconciler.views.metrics import drift_metrics
     from reconciler.views.registry import for_drift
 
     loaded = load_files(paths, only)
@@ -49,7 +56,11 @@ def drift(
             known=[each.name for each in loaded.refused if each.name],
             include_unmanaged=include_unmanaged,
         )
-    show(for_drift(output.value, colour=colour())(found))
+    if metrics_file:
+        write_file(metrics_file, drift_metrics(found))
+    differs = found.plan.has_changes or bool(found.unmanaged)
+    if not quiet or differs or found.plan.errors:
+        show(for_drift(output.value, colour=colour())(found))
     if found.plan.errors:
         raise typer.Exit(1)
-    raise typer.Exit(EXIT_DIFFERENCES if found.plan.has_changes or found.unmanaged else 0)
+    raise typer.Exit(EXIT_DIFFERENCES if differs else 0)

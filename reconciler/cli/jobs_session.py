@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from reconciler.errors import InterruptedRun, PendingError, ReconcilerError, UsageError
+from reconciler.errors import InterruptedRun, PendingError, ReconcilerError
 
 if TYPE_CHECKING:
     from reconciler.cloud.slurm import Slurm
@@ -54,10 +54,12 @@ class Session:
     def wait(self, job_id: JobId, timeout: float | None) -> Waited:
         """The job at its end. Raises PendingError, InterruptedRun, and what the polls raise; all say how to go on."""
         from reconciler.cli.output import say
-        from reconciler.cloud.slurm_wait import JobWait, describe
+        from reconciler.cloud.slurm_job import describe
+        from reconciler.cloud.slurm_wait import JobWait
+        from reconciler.views.safe import safe
 
         resume = f"to go on: {self.command('wait', job_id)}"
-        job_wait = JobWait(self.slurm, sleep=self.interrupt.sleep, say=say)
+        job_wait = JobWait(self.slurm, sleep=self.interrupt.sleep, say=lambda text: say(safe(text)))
         ended: list[Waited] = []
         with self.interrupt.on_signals():
             try:
@@ -104,11 +106,8 @@ def warn(messages: Iterable[object]) -> list[str]:
     return warnings
 
 
-def seconds_of(duration: str | None) -> float | None:
-    """A `--timeout` in seconds. Raises UsageError."""
-    from reconciler.cloud.settings import seconds
+def seconds_of(timeout: str | None) -> float | None:
+    """A `--timeout` in seconds; None for no end. Raises UsageError."""
+    from reconciler.cli.session import duration
 
-    try:
-        return None if duration is None else seconds(duration)
-    except ValueError as error:
-        raise UsageError(f"--timeout: {error}") from None
+    return None if timeout is None else duration("--timeout", timeout)

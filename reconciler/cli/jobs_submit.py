@@ -93,11 +93,14 @@ def submit(
 
 
 def _submit(opened: Session, submission: Submission) -> Submitted:
-    try:
-        return opened.slurm.submit(opened.name, submission)
-    except KeyboardInterrupt:
+    """Submit once. After Ctrl-C the answer has a few seconds to come, since without it nobody knows."""
+    made: list[Submitted] = []
+    with opened.interrupt.on_signals():
+        opened.interrupt.watch(lambda: made.append(opened.slurm.submit(opened.name, submission)))
+    if not made:
         hint = f"to look: {opened.command('list')}"
-        raise InterruptedRun("interrupted while the job was submitted: it may exist", hint=hint) from None
+        raise InterruptedRun("interrupted while the job was submitted: it may exist", hint=hint)
+    return made[0]
 
 
 def _tell(opened: Session, submitted: Submitted, submission: Submission, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -131,6 +132,18 @@ class JobId:
         if self.task is None or job.array_task == self.task:
             return True
         return job.array_task is None and any(self.task in tasks for tasks in task_ranges(job.array_tasks))
+
+
+def describe(jobs: Iterable[SlurmJob]) -> str:
+    """`RUNNING`, `PENDING (Resources)`, or for several tasks `3 RUNNING, 97 PENDING`."""
+    listed = list(jobs)
+    counts: Counter[str] = Counter()
+    for job in listed:
+        counts["+".join(job.states) or job.state] += job.task_count
+    if counts.total() == 1:
+        reason = listed[0].reason if listed[0].is_pending else ""
+        return next(iter(counts)) + (f" ({reason})" if reason else "")
+    return ", ".join(f"{count} {state}" for state, count in counts.items())
 
 
 def task_ranges(tasks: str) -> list[range]:

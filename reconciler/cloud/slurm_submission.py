@@ -104,10 +104,10 @@ def prepare(script: Script | None, options: JobOptions, given: Mapping[str, Any]
 
 
 def _as_body(given: Mapping[str, Any]) -> dict[str, Any]:
-    body = dict(given) if "job" in given or "jobs" in given else {"job": dict(given)}
-    inner = body["job"].pop("script", None) if isinstance(body.get("job"), dict) else None
-    if inner is not None:
-        body.setdefault("script", inner)
+    body: dict[str, Any] = dict(given) if "job" in given or "jobs" in given else {"job": dict(given)}
+    if isinstance(body.get("job"), dict) and "script" in body["job"]:
+        job = dict(body["job"])
+        body = {"script": job.pop("script"), **body, "job": job}
     jobs = body.get("jobs", [body.get("job")])
     if not isinstance(jobs, list) or not jobs or not all(isinstance(job, dict) for job in jobs):
         raise InputError("the JSON file describes no job", hint='it looks like {"job": {"partition": "cpu", …}}')
@@ -123,13 +123,14 @@ def _script_of(body: Mapping[str, Any]) -> Script:
 
 
 def _environment(value: object) -> dict[str, str]:
-    if isinstance(value, dict):
-        return {name: text(each) for name, each in value.items()}
-    if value is None:
-        return {}
-    if not isinstance(value, list) or not all(isinstance(item, str) and "=" in item for item in value):
-        raise InputError("the JSON file's environment is neither an object nor a list of NAME=VALUE")
-    return dict(item.split("=", 1) for item in value)
+    match value:
+        case None:
+            return {}
+        case dict() if all(isinstance(each, str) for each in value.values()):
+            return dict(value)
+        case list() if all(isinstance(item, str) and "=" in item for item in value):
+            return dict(item.split("=", 1) for item in value)
+    raise InputError("the JSON file's environment is neither an object of texts nor a list of NAME=VALUE")
 
 
 def _directory(asked: str, script: Script) -> tuple[str, str]:

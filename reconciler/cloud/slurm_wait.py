@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import random as uniform
 
 from reconciler.cloud.slurm import Slurm
-from reconciler.cloud.slurm_job import JobId, SlurmJob
+from reconciler.cloud.slurm_job import JobId, SlurmJob, describe
 from reconciler.cloud.transport import Limits
 from reconciler.errors import AuthError, ReconcilerError, SlurmError, UnavailableError
 from reconciler.spec.names import ClusterName
+
+__all__ = ["JobWait", "Waited", "describe"]
 
 _FIRST_PAUSE, _GROWTH, _LAST_PAUSE = 0.5, 1.5, 30.0  # seconds
 _PATIENCE = 5  # polls in a row that may fail, once one has succeeded
@@ -59,7 +60,7 @@ class JobWait:
         pause, failed, told = _FIRST_PAUSE, 0, ""
         while True:
             try:
-                seen |= self._look(name, job_id, seen, deadline)
+                seen = self._look(name, job_id, seen, deadline)
                 failed, words = 0, describe(seen.values())
             except (UnavailableError, AuthError, SlurmError) as error:
                 failed += 1
@@ -78,26 +79,16 @@ class JobWait:
     def _look(
         self, name: ClusterName, job_id: JobId, seen: dict[int, SlurmJob], deadline: float
     ) -> dict[int, SlurmJob]:
-        """The job's records now. Those that the queue has forgotten meanwhile come from the history."""
+        """The job's records so far. Those that the queue has forgotten meanwhile come from the history."""
         remaining = max(_SHORTEST_REQUEST, deadline - self._clock())
         limits = None if remaining == float("inf") else Limits(timeout=remaining, retry_budget=remaining)
         fresh = {job.job_id: job for job in self._slurm.find(name, job_id, limits).jobs}
+        if job_id.task is not None:
+            return fresh  # a task leaves the record of the waiting rest when it starts, and gets one of its own
         if any(job.job_id not in fresh for job in seen.values() if not job.is_finished):
             recorded = {job.job_id: job for job in self._slurm.history(name, job_id, limits).jobs}
             fresh = recorded | fresh
-        return fresh
-
-
-def describe(jobs: Iterable[SlurmJob]) -> str:
-    """`RUNNING`, `PENDING (Resources)`, or for several tasks `3 RUNNING, 97 PENDING`."""
-    listed = list(jobs)
-    counts: Counter[str] = Counter()
-    for job in listed:
-        counts["+".join(job.states) or job.state] += job.task_count
-    if counts.total() == 1:
-        reason = listed[0].reason if listed[0].is_pending else ""
-        return next(iter(counts)) + (f" ({reason})" if reason else "")
-    return ", ".join(f"{count} {state}" for state, count in counts.items())
+        return seen | fresh
 
 
 def _patience(error: ReconcilerError) -> int:

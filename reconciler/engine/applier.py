@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +10,7 @@ from reconciler.engine.approval import not_allowed
 from reconciler.engine.events import events_since, in_words
 from reconciler.engine.execute import Execution, Tools
 from reconciler.engine.results import ApplyReport, ErrorInfo, Result, Status
+from reconciler.engine.threads import in_parallel
 from reconciler.errors import BlockedError, InterruptedRun, PendingError, ReconcilerError
 from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan, PlanError
 from reconciler.plan.schedule import is_paused, opens
@@ -91,7 +91,11 @@ class Applier:
                 results[cluster.cluster] = fate
             else:
                 todo.append(cluster)
-        self._run(todo, desired)
+
+        def make(cluster: ClusterPlan) -> None:
+            results[cluster.cluster] = self._one(cluster, desired[cluster.cluster])
+
+        in_parallel(make, todo, self._policy.parallelism)
         results.update((error.cluster, _not_planned(error)) for error in plan.errors if error.cluster)
         return ApplyReport(
             results=tuple(results[name] for name in sorted(results)),
@@ -126,20 +130,6 @@ class Applier:
             return None
         opening = opens(window, now := self._tools.now())
         return opening if opening > now else None
-
-    def _run(self, todo: list[ClusterPlan], desired: Mapping[str, Desired]) -> None:
-        queue = iter(todo)
-        lock = threading.Lock()
-
-        def work() -> None:
-            while True:
-                with lock:
-                    plan = next(queue, None)
-                if plan is None:
-                    return
-                self._results[plan.cluster] = self._one(plan, desired[plan.cluster])
-
-        _in_daemon_threads(work, min(self._policy.parallelism, len(todo)))
 
     def _one(self, plan: ClusterPlan, desired: Desired) -> Result:
         run = Execution(self._tools, desired, plan, lambda text, op: self._observer.progress(plan, text, op))
@@ -191,25 +181,6 @@ class Applier:
             said = f"applied, but the smoke check failed: {'; '.join(wrong)}"
             return _Fate(Status.FAILED, ErrorInfo("smoke_check", said), converged=True, reason=events)
         return _Fate(Status.APPLIED, converged=True, reason=events)
-
-
-def _in_daemon_threads(work: Callable[[], None], count: int) -> None:
-    """Daemon threads: a run that is told to leave must be able to, with requests still under way."""
-    escaped: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            work()
-        except BaseException as error:  # noqa: BLE001 - a bug in a thread is raised where it can be seen, below
-            escaped.append(error)
-
-    threads = [threading.Thread(target=guarded, daemon=True) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if escaped:
-        raise escaped[0]
 
 
 def _blocked(blockers: Iterable[Blocker]) -> ErrorInfo:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from reconciler.engine.assess import Assessor
-from reconciler.engine.observe import Reads, in_parallel
+from reconciler.engine.observe import Reads
 from reconciler.engine.planner import make_plan
 from reconciler.engine.results import Drift
+from reconciler.engine.threads import in_parallel
 from reconciler.errors import ReconcilerError
 from reconciler.plan.model import PlanError
 from reconciler.spec.model import Desired

@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from reconciler.errors import InterruptedRun
+
 GRACE = 5.0  # seconds for requests under way; CI runners kill soon after they ask
+
+
+class _Stop(BaseException):
+    """Raised by a signal; no ReconcilerError, which would be taken for a cluster's failure on its way."""
 
 
 class Interrupt:
@@ -17,6 +23,7 @@ class Interrupt:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._raises = False
 
     def __bool__(self) -> bool:
         return self._event.is_set()
@@ -34,6 +41,8 @@ class Interrupt:
 
         def handle(_signal: int, _frame: FrameType | None) -> None:
             self.set()
+            if self._raises:
+                raise _Stop
 
         before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -41,6 +50,22 @@ class Interrupt:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    @contextmanager
+    def raising(self) -> Iterator[None]:
+        """Let it end the block at once, by InterruptedRun, whatever the main thread waits for there.
+
+        For what comes before anything is sent: requests under way are abandoned.
+        """
+        self._raises = True
+        try:
+            if self:
+                raise _Stop
+            yield
+        except _Stop:
+            raise InterruptedRun("interrupted; nothing was sent") from None
+        finally:
+            self._raises = False
 
     def watch(self, work: Callable[[], None], *, grace: float = GRACE) -> bool:
         """Run `work` in a daemon thread; False when it was still running `grace` seconds after the interruption.

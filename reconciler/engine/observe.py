@@ -7,18 +7,17 @@ isn't permitted, and where LIST doesn't show a cluster: it speaks of "active" on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
 
+from reconciler.engine.threads import in_parallel
 from reconciler.errors import PermissionDeniedError, ReconcilerError
 from reconciler.spec.names import ClusterName
 
 Answer = dict[str, Any]
 Seen = Callable[[ClusterName, Answer | None], None]
 Failed = Callable[[ClusterName, ReconcilerError], None]
-T = TypeVar("T")
 LIST_FROM = 3  # so many clusters of one location are worth a LIST
-WORKERS = 16
 
 
 class Reads(Protocol):
@@ -70,16 +69,3 @@ def _by_get(reads: Reads, name: ClusterName, seen: Seen, failed: Failed) -> None
         failed(name, error)
     else:
         seen(name, answer)
-
-
-def in_parallel(work: Callable[[T], None], items: Sequence[T], workers: int = WORKERS) -> None:
-    """Call `work` for each item, in threads where there is more than one."""
-    if len(items) <= 1:
-        for item in items:
-            work(item)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # 20 ms that one cluster need not pay
-
-    with ThreadPoolExecutor(min(workers, len(items))) as pool:
-        for future in [pool.submit(work, item) for item in items]:
-            future.result()

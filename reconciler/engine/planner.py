@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from reconciler import __version__
 from reconciler.engine.assess import Assessor
-from reconciler.engine.observe import Answer, Reads, in_parallel, observe
+from reconciler.engine.observe import Answer, Reads, observe
+from reconciler.engine.threads import in_parallel
 from reconciler.errors import ReconcilerError
 from reconciler.plan.model import ClusterPlan, Plan, PlanError, summarise
 from reconciler.plan.status import live_status

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reconciler.cloud.slurm import Slurm
-from reconciler.cloud.slurm_job import JobId
+from reconciler.cloud.slurm_job import JobId, describe
 from reconciler.cloud.slurm_script import Script
 from reconciler.cloud.slurm_submission import JobOptions, prepare
-from reconciler.cloud.slurm_wait import JobWait, describe
+from reconciler.cloud.slurm_wait import JobWait
 from reconciler.engine.observe import Answer
 from reconciler.errors import ReconcilerError
 from reconciler.plan.model import Action, ClusterPlan

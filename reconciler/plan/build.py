@@ -7,6 +7,7 @@ from typing import Any
 
 from reconciler.plan import payload
 from reconciler.plan.canonical import desired_form, live_form
+from reconciler.plan.capacity import capacity_of
 from reconciler.plan.diff import diff
 from reconciler.plan.fingerprint import fingerprint
 from reconciler.plan.ignore import adopt_live, without
@@ -52,6 +53,7 @@ def plan_cluster(
         ),
         blockers=blockers_for(desired.lifecycle, action, changes, status),
         notes=notes_for(action, changes, status, live, update_mode),
+        capacity=capacity_of(action, live, spec),
         live_fingerprint=fingerprint(live_form(without(live, ignored), wanted, aliases) if ignored else current),
         desired_fingerprint=_desired_fingerprint(desired),
     )
@@ -67,6 +69,7 @@ def _absent(desired: Desired) -> ClusterPlan:
         action=action,
         changes=changes,
         request=_request(action, desired.name, changes, "", lambda: payload.body(desired.spec, {}, {})),
+        capacity=capacity_of(action, {}, desired.spec),
         desired_fingerprint=_desired_fingerprint(desired),
     )
 

@@ -85,6 +85,28 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """Node counts, at least and at most."""
+
+    low: int
+    high: int
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, self.high + other.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How a pool's nodes change; a pool that isn't there has none. `per_node` counts a node's accelerators."""
+
+    pool: str
+    before: Range
+    after: Range
+    accelerator: str = ""
+    per_node: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterPlan:
     """What would be done to one cluster. `live_fingerprint` is None where no cluster is there."""
 
@@ -98,6 +120,7 @@ class ClusterPlan:
     jobs: tuple[Job, ...] = ()
     live_fingerprint: str | None = None
     desired_fingerprint: str = ""
+    capacity: tuple[Capacity, ...] = ()
 
     @property
     def masks(self) -> list[str]:
@@ -139,6 +162,12 @@ class Plan:
     @property
     def has_changes(self) -> bool:
         return any(cluster.action is not Action.NO_OP for cluster in self.clusters)
+
+    @property
+    def update_mode(self) -> str:
+        """The one that its updates ask for; empty where there are none."""
+        asked = (cluster.request.query.get("updateMode") for cluster in self.clusters if cluster.request)
+        return next(filter(None, asked), "")
 
     @property
     def is_blocked(self) -> bool:

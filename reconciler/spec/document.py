@@ -39,9 +39,10 @@ class _EnoughError(Exception):
 
 @dataclass(slots=True)
 class Draft:
-    """One document of a file as far as it could be read; `desired` is there when nothing is wrong with it.
+    """One document of a file as far as it could be read. A file that can't be read at all is one draft.
 
-    `place` is where it says which cluster it is. A file that can't be read at all is one draft.
+    `place` is where it says which cluster it is. `desired` is there once types and required fields are right, whatever
+    else is wrong.
     """
 
     source: str
@@ -52,6 +53,10 @@ class Draft:
     findings: list[Finding] = field(default_factory=list)
     errors: list[Finding] = field(default_factory=list)
     refusal: str = ""  # why it can't be used, where the finding stands elsewhere
+
+    @property
+    def is_usable(self) -> bool:
+        return self.desired is not None and not self.errors
 
     def add(self, each: Finding) -> None:
         self.findings.append(each)
@@ -81,7 +86,7 @@ class Reader:
             yield draft
             return
         for index, node in nodes:
-            draft = Draft(source, index, self._place(node, ()))
+            draft = Draft(source, index)
             if isinstance(node, MappingNode):
                 self._document(node, found, draft)
             else:
@@ -171,9 +176,7 @@ class Reader:
         spec = read_spec(raw, lifecycle, literal, report)
         if draft.name is None or lifecycle is None or not all(each.rule in _HARMLESS for each in draft.errors):
             return
-        desired = Desired(draft.name, draft.source, lifecycle, spec, draft.document)
+        draft.desired = Desired(draft.name, draft.source, lifecycle, spec, draft.document)
         for check in self._checks:
-            for problem in check(desired):
+            for problem in check(draft.desired):
                 report(problem)
-        if not draft.errors:
-            draft.desired = desired

@@ -93,7 +93,7 @@ class DiskFiles:
 
     def type(self, path: str) -> FileType:
         try:
-            mode = Path(path).stat().st_mode
+            mode = os.stat(path).st_mode  # noqa: PTH116 - asked for every file, and making a Path takes longer
         except (OSError, ValueError):  # ValueError: a NUL in the path
             return FileType.MISSING
         if stat.S_ISREG(mode):
@@ -163,15 +163,19 @@ def _unreadable(error: OSError) -> UnreadableError:
 
 
 class MappingFiles:
-    """Files by their posix path from the repository's root, seen from its folder `cwd`. There are no links in it."""
+    """Files by their posix path from the repository's root, seen from its folder `cwd`. There are no links in it.
+
+    The mapping is asked for a file's content only when that is read, so it may be one that fetches.
+    """
 
     _BASE = "/repository"  # an absolute path for the root, so that a way out of it shows as one
 
     def __init__(self, files: Mapping[str, bytes], cwd: str = "") -> None:
         self._cwd = posixpath.normpath(posixpath.join(self._BASE, cwd))
-        self._files = {posixpath.normpath(posixpath.join(self._BASE, name)): data for name, data in files.items()}
+        self._files = files
+        self._names = {posixpath.normpath(posixpath.join(self._BASE, name)): name for name in files}
         self._folders: dict[str, dict[str, bool]] = {self._BASE: {}}
-        for path in self._files:
+        for path in self._names:
             self._enter(path)
 
     def _enter(self, path: str) -> None:
@@ -191,7 +195,7 @@ class MappingFiles:
         return posixpath.relpath(path, self._cwd)
 
     def type(self, path: str) -> FileType:
-        if path in self._files:
+        if path in self._names:
             return FileType.FILE
         return FileType.FOLDER if path in self._folders else FileType.MISSING
 
@@ -199,9 +203,9 @@ class MappingFiles:
         return sorted(self._folders[folder].items())
 
     def read(self, path: str, limit: int) -> bytes:
-        data = self._files.get(path)
-        if data is None:
+        if path not in self._names:
             raise UnreadableError("not a regular file" if path in self._folders else "no such file or folder")
+        data = self._files[self._names[path]]
         if len(data) > limit:
             raise too_large(limit)
         return data

@@ -32,9 +32,14 @@ class Refused:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What the files say. Every error is in `findings`, and what has one is in `refused` and not in `clusters`."""
+    """What the files say. Every error is in `findings`, and what has one is in `refused` and not in `clusters`.
+
+    `readable` has the clusters and those of the refused that could be read all the same: what is left to be said of
+    them, such as faults of scripts, is worth saying. Nothing else may be done with them.
+    """
 
     clusters: tuple[Desired, ...]
+    readable: tuple[Desired, ...]
     findings: tuple[Finding, ...]
     refused: tuple[Refused, ...]
     _concern: Mapping[Finding, frozenset[ClusterName | None]] = field(repr=False, compare=False)
@@ -54,6 +59,7 @@ class Loaded:
         return replace(
             self,
             clusters=tuple(desired for desired in self.clusters if fits(desired.name)),
+            readable=tuple(desired for desired in self.readable if fits(desired.name)),
             findings=tuple(each for each in self.findings if any(fits(name) for name in self._concern[each])),
             refused=tuple(refused for refused in self.refused if fits(refused.name)),
         )
@@ -115,7 +121,6 @@ def _refuse_twins(drafts: list[Draft]) -> None:
             where = f"{other.place.file}:{other.place.line}"
             message = f"{name.cluster_id} in {name.project}/{name.location} is described twice: in {where} too"
             draft.add(finding(draft.place, "duplicate-cluster", message, "keep one of them"))
-            draft.desired = None
 
 
 def _loaded(drafts: list[Draft], common: list[Finding], reader: Reader, found: Mapping[str, Found]) -> Loaded:
@@ -123,12 +128,16 @@ def _loaded(drafts: list[Draft], common: list[Finding], reader: Reader, found: M
     for draft in drafts:
         for each in draft.findings:
             concern.setdefault(each, set()).add(draft.name)
-    clusters = [draft.desired for draft in drafts if draft.desired is not None]
+
+    def sorted_clusters(drafts: list[Draft]) -> tuple[Desired, ...]:
+        return tuple(sorted((each.desired for each in drafts if each.desired), key=lambda desired: desired.name))
+
     refused = [
-        Refused(draft.source, _why(draft), draft.name, draft.document) for draft in drafts if draft.desired is None
+        Refused(draft.source, _why(draft), draft.name, draft.document) for draft in drafts if not draft.is_usable
     ]
     return Loaded(
-        clusters=tuple(sorted(clusters, key=lambda desired: desired.name)),
+        clusters=sorted_clusters([draft for draft in drafts if draft.is_usable]),
+        readable=sorted_clusters(drafts),
         findings=tuple(sorted(concern, key=lambda each: (each.file, each.line, each.column))),
         refused=tuple(sorted(refused, key=lambda each: (each.source, each.document))),
         _concern={each: frozenset(names) for each, names in concern.items()},

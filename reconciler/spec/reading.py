@@ -7,6 +7,7 @@ it may hold fields and values that this version has never heard of (api-facts, "
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from reconciler.spec.fields import Field, Kind, Many
@@ -93,7 +94,8 @@ class _FileReader:
                 seen[child.name] = key
                 if value is not None and (read := self.value(value, child, path)) is not None:
                     out[child.name] = read
-        self._require(out, node, at)
+        # What is there and wrong has its own problem, and isn't missing besides.
+        self._require({name for name, key in seen.items() if raw[key] is not None}, node, at)
         return out
 
     def _unknown(self, key: str, value: Any, node: Node, path: Path, out: Typed) -> None:
@@ -110,9 +112,9 @@ class _FileReader:
             )
         )
 
-    def _require(self, out: Typed, node: Node, at: Path) -> None:
+    def _require(self, given: set[str], node: Node, at: Path) -> None:
         for child in node.children.values():
-            if child.row.required and child.name not in out:
+            if child.row.required and child.name not in given:
                 self._report(Problem(at, "required", f"{child.path.replace('[]', '')} is missing", child.row.doc))
 
     def value(self, value: Any, node: Node, at: Path) -> Any:
@@ -135,14 +137,13 @@ class _FileReader:
     def _map(self, value: Any, node: Node, at: Path) -> Any:
         if not isinstance(value, dict):
             return self._wrong(at, f"{node.name} must be a mapping of names to strings, got {describe(value)}")
-        row = Field(node.path, Kind.STRING, node.row.source, node.row.doc)
-        entry = Node(row, node.path, node.mask, node.impact)
+        entry = _entry(node)
         read = ((key, self._scalar(item, entry, (*at, key), name=f"{node.name}.{key}")) for key, item in value.items())
         return {key: item for key, item in read if item is not None}
 
     def _scalar(self, value: Any, node: Node, at: Path, name: str = "") -> Any:
         # A plain scalar in a string field is taken as it is written: YAML types mean nothing there (contract 1).
-        if node.kind not in (Kind.INT, Kind.INT64, Kind.BOOL, Kind.ANY) and isinstance(value, (bool, int, float)):
+        if isinstance(value, (bool, int, float)) and node.kind not in (Kind.INT, Kind.INT64, Kind.BOOL, Kind.ANY):
             text = self._literal(at)
             if text is None or node.kind is Kind.DURATION:
                 return self._wrong(
@@ -158,3 +159,9 @@ class _FileReader:
         """Report it; the None that comes back leaves the value out."""
         self._report(Problem(at, "type", message, hint))
         return None
+
+
+@cache
+def _entry(node: Node) -> Node:
+    """What stands under each key of a map of strings."""
+    return Node(Field(node.path, Kind.STRING, node.row.source, node.row.doc), node.path, node.mask, node.impact)

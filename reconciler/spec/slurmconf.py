@@ -41,9 +41,12 @@ _HELD_BACK = re.compile(
     |clustername|nodename|nodeset|partitionname|frontendname|downnodes|suspendexcnodes""",
     re.VERBOSE,
 )
-# The service names the nodes, so the file can't; Default isn't the file's to say (api-facts, rule 9).
+# The service names the nodes and starts them, so their names can't be known here, and in any other state than CLOUD the
+# controller would look for them. Default isn't the file's to say (api-facts, rule 9).
 _HELD_BACK_IN = {
-    Record.NODE: frozenset({"nodename", "nodeaddr", "nodehostname", "bcastaddr", "port", "gresconf", "include"}),
+    Record.NODE: frozenset(
+        {"nodename", "nodeaddr", "nodehostname", "bcastaddr", "port", "state", "gresconf", "include"}
+    ),
     Record.PARTITION: frozenset({"partitionname", "nodes", "default", "include"}),
 }
 _GEOMETRY = frozenset({"cpus", "procs", "boards", "socketsperboard", "sockets", "corespersocket", "threadspercore"})
@@ -91,26 +94,25 @@ class SlurmConf:
         """Where each line of `text` comes from."""
         return tuple(setting.path for setting in self.settings)
 
-    def without(self, left_out: Collection[Setting]) -> SlurmConf:
-        """The same but for some parameters, such as those that a controller has refused."""
-        kept = tuple(setting for setting in self.settings if setting not in left_out)
-        return SlurmConf(kept, self.held_back, self.problems)
 
+def render(desired: Desired, leave_out: Collection[Path] = ()) -> SlurmConf:
+    """The configuration of a cluster that is to be there; empty where its file wants none, or no Slurm.
 
-def render(desired: Desired) -> SlurmConf:
-    """The configuration of a cluster that is to be there; empty where its file wants none, or no Slurm."""
+    `leave_out` are parameters to go without, such as those that a controller has refused.
+    """
     slurm = desired.spec.get("orchestrator_spec", {}).get("slurm_spec")
     if slurm is None or desired.lifecycle.state == "absent":
         return SlurmConf(())
-    return _Renderer(desired.spec, slurm).conf()
+    return _Renderer(desired.spec, slurm, leave_out).conf()
 
 
 Parameters = dict[str, Setting]  # by folded name
 
 
 class _Renderer:
-    def __init__(self, spec: Typed, slurm: Typed) -> None:
+    def __init__(self, spec: Typed, slurm: Typed, leave_out: Collection[Path]) -> None:
         self._slurm = slurm
+        self._leave_out = leave_out
         self._held_back: list[Setting] = []
         self._problems: list[Problem] = []
         login = slurm.get("login_node_pool_id")
@@ -131,7 +133,7 @@ class _Renderer:
         if any(machine(pool.get("machine_spec", {})).gpus for pool, _ in self._pools):
             own.append(Setting(Record.CLUSTER, "GresTypes", "gpu"))
         given = self._given(Record.CLUSTER, self._slurm, SLURM)
-        if not given:  # the service takes config or these
+        if not self._slurm.get("config"):  # the service takes config or these
             for name in ("scheduling", "accounting"):
                 said = {key: _text(value) for key, value in self._slurm.get(name, {}).items()}
                 filled = {name: {key: text for key, text in said.items() if text}}
@@ -145,7 +147,7 @@ class _Renderer:
             )
             for node_set, path in _items(self._slurm, (*SLURM, "node_sets"))
         }
-        gres = "gpu" in cluster["grestypes"].value if "grestypes" in cluster else False
+        gres = "grestypes" in cluster and "gpu" in cluster["grestypes"].value
         settings: list[Setting] = []
         for pool, path in self._pools:
             if hosts := _hosts(pool):
@@ -196,7 +198,7 @@ class _Renderer:
                 setting = Setting(record, known.name if known else key, text, path, owner, given=True)
                 if _must_wait(record, fold(key)):
                     self._held_back.append(setting)
-                else:
+                elif path not in self._leave_out:
                     given[fold(key)] = setting
         return given
 

@@ -151,6 +151,11 @@ def flatten(node: MappingNode, within: tuple[Node, ...] = ()) -> None:
 
     Raises BrokenError for merges that can't be. Once done it has nothing left to do, so it may be called again.
     """
+    for key, _ in node.value:  # most mappings have none
+        if key.value == "<<":
+            break
+    else:
+        return
     merges = [pair for pair in node.value if pair[0].value == "<<" and pair[0].tag == PLAIN]
     if not merges:
         return

@@ -36,11 +36,16 @@ def summary(findings: Sequence[Finding]) -> str:
     return f"{', '.join(counts)} in {plural(len({finding.file for finding in findings}), 'file')}"
 
 
+def annotation(severity: str, message: str, **properties: str | int) -> str:
+    """A workflow command that GitHub shows as an annotation; properties are file, line, col and title."""
+    told = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value)
+    return f"::{severity} {told}::{_data(message)}"
+
+
 def _annotation(finding: Finding) -> str:
-    places = {"file": finding.file, "line": finding.line, "col": finding.column, "title": finding.rule}
-    properties = ",".join(f"{key}={_property(str(value))}" for key, value in places.items() if value)
     message = f"{finding.message} ({finding.hint})" if finding.hint else finding.message
-    return f"::{finding.severity} {properties}::{_data(message)}"
+    places = {"file": finding.file, "line": finding.line, "col": finding.column, "title": finding.rule}
+    return annotation(finding.severity, message, **places)
 
 
 def _data(text: str) -> str:

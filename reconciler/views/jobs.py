@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from reconciler.cloud.slurm_job import SlurmJob
+from reconciler.cloud.slurm_job import SlurmJob, describe
 from reconciler.spec.names import ClusterName
 from reconciler.views.json import dump
+from reconciler.views.safe import safe
 from reconciler.views.table import table
 from reconciler.views.values import yaml_text
 from reconciler.views.wording import plural
@@ -55,7 +56,9 @@ def cancelled_text(label: str, jobs: Sequence[SlurmJob], result: str) -> str:
     """What a cancel came to. result: already_finished, cancelling or ended; of the last the jobs are as they ended."""
     if result == "cancelling":
         return f"job {label}: cancel accepted; it takes a moment to stop"
-    return outcomes(label, jobs) + ("; already finished, nothing to cancel" if result == "already_finished" else "")
+    if result == "already_finished":
+        return f"job {label} has already finished: {safe(describe(jobs))}"
+    return outcomes(label, jobs)
 
 
 def job_document(job: SlurmJob) -> dict[str, Any]:
@@ -79,7 +82,7 @@ def job_document(job: SlurmJob) -> dict[str, Any]:
         "start_time": _time(job.start_time),
         "end_time": _time(job.end_time),
         "time_limit_minutes": job.time_limit,
-        "exit_code": job.exit_code,
+        "exit_code": job.exit_code if job.is_finished else None,  # Slurm says 0 until then
         "signal": job.signal,
         "working_directory": job.cwd,
         "standard_output": job.stdout,
@@ -96,7 +99,8 @@ def job_document(job: SlurmJob) -> dict[str, Any]:
 def outcome(job: SlurmJob) -> str:
     """How a job stands, for a sentence: `COMPLETED`, `FAILED (exit code 3)`, `TIMEOUT (signal 15)`."""
     how = f"signal {job.signal}" if job.signal else f"exit code {job.exit_code}" if job.exit_code else ""
-    return f"{'+'.join(job.states) or job.state} ({how})" if how else "+".join(job.states) or job.state
+    state = safe("+".join(job.states) or job.state)
+    return f"{state} ({how})" if how else state
 
 
 def outcomes(label: str, jobs: Sequence[SlurmJob]) -> str:
@@ -107,7 +111,7 @@ def outcomes(label: str, jobs: Sequence[SlurmJob]) -> str:
     head = f"job {label}: {plural(sum(job.task_count for job in jobs), 'task')}, "
     if not other:
         return f"{head}all COMPLETED"
-    return "\n".join([f"{head}not all COMPLETED:", *(f"  {job.label}: {outcome(job)}" for job in other)])
+    return "\n".join([f"{head}not all COMPLETED:", *(f"  {safe(job.label)}: {outcome(job)}" for job in other)])
 
 
 def _row(job: SlurmJob) -> tuple[str | int | None, ...]:

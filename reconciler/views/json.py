@@ -14,7 +14,7 @@ from typing import Any
 
 from reconciler.engine.results import ApplyReport, Drift, ErrorInfo, Result
 from reconciler.errors import OperationError, PendingError, ReconcilerError
-from reconciler.plan.model import Change, ClusterPlan, Plan
+from reconciler.plan.model import Capacity, Change, ClusterPlan, Plan
 from reconciler.spec.findings import Finding, Severity
 from reconciler.views.live import status_document
 from reconciler.views.safe import escape_json
@@ -104,7 +104,12 @@ def _cluster(plan: ClusterPlan) -> Document:
         "jobs": [_flat(job) for job in plan.jobs],
         "live_fingerprint": plan.live_fingerprint,
         "desired_fingerprint": plan.desired_fingerprint,
+        "capacity": [_capacity(each) for each in plan.capacity],
     }
+
+
+def _capacity(capacity: Capacity) -> Document:
+    return {**_flat(capacity), "before": _flat(capacity.before), "after": _flat(capacity.after)}
 
 
 def _change(change: Change) -> Document:

@@ -13,6 +13,7 @@ from functools import partial
 
 from reconciler.engine.results import Drift
 from reconciler.plan.model import Action, ClusterPlan, Plan, PlanError
+from reconciler.views.capacity import capacity_summary
 from reconciler.views.markdown_cluster import MESSAGE_LIMIT, cluster_details
 from reconciler.views.markdown_escape import clip, code, prose
 from reconciler.views.markdown_parts import Cuts, Details, Fitting, Group, Rows, Stack, size_of
@@ -35,6 +36,7 @@ from reconciler.views.wording import (
 )
 
 COMMENT_LIMIT = 65_000  # GitHub refuses comments above 65,536 characters
+_PICTURES = 5  # of more clusters than that, a comment has no pictures: their diffs say more
 _FOOTER = 600  # bytes kept for the notice of what was left out
 
 
@@ -44,15 +46,19 @@ def plan_markdown(
     limit: int | None = COMMENT_LIMIT,
     title: str = "Plan",
     preface: str = "",
+    facts: str = "",
     full_text: str = "the artifact of this run",
 ) -> str:
     """The plan, in at most `limit` characters and UTF-8 bytes; None for all of it.
 
-    `preface` is Markdown of the caller's own that stands before everything and counts, such as a comment's marker and
-    its commit. `full_text` is Markdown that says where everything can be read.
+    `preface` and `facts` are Markdown of the caller's own, which counts: what stands before everything, such as a
+    comment's marker, and what stands below the summary, such as the commit. `full_text` is Markdown that says where
+    everything can be read.
     """
     report = _Report(plan, (), PLAN, limited=limit is not None)
-    return _assemble(report, (preface, title, plan_summary(plan)), limit, full_text)
+    machines = capacity_summary(plan.clusters)
+    summary = plan_summary(plan) + (f"**\n\n**{prose(machines)}" if machines else "")
+    return _assemble(report, (preface, title, summary, facts), limit, full_text)
 
 
 def drift_markdown(
@@ -61,16 +67,17 @@ def drift_markdown(
     limit: int | None = COMMENT_LIMIT,
     title: str = "Drift",
     preface: str = "",
+    facts: str = "",
     full_text: str = "the artifact of this run",
 ) -> str:
     """What differs between live clusters and their files, within the limit; parameters as of `plan_markdown`."""
     report = _Report(drift.plan, drift.unmanaged, DRIFT, limited=limit is not None)
-    return _assemble(report, (preface, title, drift_summary(drift)), limit, full_text)
+    return _assemble(report, (preface, title, drift_summary(drift), facts), limit, full_text)
 
 
-def _assemble(report: _Report, heading: tuple[str, str, str], limit: int | None, full_text: str) -> str:
-    preface, title, summary = heading
-    blocks = [preface.strip(), f"## {prose(title)}", f"**{summary}**"]
+def _assemble(report: _Report, heading: tuple[str, str, str, str], limit: int | None, full_text: str) -> str:
+    preface, title, summary, facts = heading
+    blocks = [preface.strip(), f"## {prose(title)}", f"**{summary}**", facts.strip()]
     cuts = Cuts()
     taken = sum(size_of(block) + 2 for block in blocks) + size_of(full_text) + _FOOTER
     room = sys.maxsize if limit is None else limit - taken
@@ -160,7 +167,8 @@ class _Report:
         return Rows(head, rows, "clusters' rows", "| and {} more |")
 
     def _details(self) -> Group:
-        make = partial(cluster_details, words=self._words, limited=self._limited)
+        picture = not self._limited or len(self._touched) <= _PICTURES
+        make = partial(cluster_details, words=self._words, limited=self._limited, picture=picture)
         return Group([partial(make, cluster) for cluster in self._touched])
 
     def _unmanaged_list(self) -> Rows:

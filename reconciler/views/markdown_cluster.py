@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reconciler.plan.model import Action, Change, ClusterPlan, Origin
+from reconciler.views.capacity import capacity_line
+from reconciler.views.diagram import plan_diagram
 from reconciler.views.lines import change_lines, count, is_inline
 from reconciler.views.markdown_escape import clip, code, html_code, prose
 from reconciler.views.markdown_parts import Details, Diff, Part, Rows, Stack, Text
@@ -16,7 +18,7 @@ _MORE_IN_TABLE = "| and {} more |"
 MESSAGE_LIMIT = 600  # characters of one message in a text that is limited at all
 
 
-def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool) -> Details:
+def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool, picture: bool) -> Details:
     """All there is to say of one cluster, folded."""
     limit = MESSAGE_LIMIT if limited else None
     parts: list[Part] = [Text(" from ".join(filter(None, (code(cluster.cluster), code(cluster.source)))))]
@@ -26,6 +28,10 @@ def cluster_details(cluster: ClusterPlan, words: Words, *, limited: bool) -> Det
             parts.append(Details(f"{title}: {plural(len(changes), 'change')}", Stack(content)))
         else:
             parts += [Text(f"**{title}**"), *content] if title else content
+    if cluster.capacity:
+        parts.append(Rows("Capacity:\n", [f"- {prose(capacity_line(each))}" for each in cluster.capacity], "capacity"))
+    if picture and words.sends and (drawn := plan_diagram(cluster)):
+        parts.append(Text(f"```mermaid\n{drawn}```"))
     if words.sends and cluster.request and (mask := cluster.request.query.get("updateMask")):
         parts.append(Text(f"`updateMask`: {code(clip(mask, limit))}"))
     if cluster.jobs:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from reconciler.engine.results import Drift
 from reconciler.plan.model import Action, Change, ClusterPlan, Job, Plan, PlanError
 from reconciler.views import wording
+from reconciler.views.capacity import capacity_line, capacity_summary
 from reconciler.views.lines import change_lines, count, is_inline
 from reconciler.views.safe import safe
 from reconciler.views.table import pad, table, width
@@ -49,7 +50,8 @@ class _Report:
         blocks.append([self._plain(cluster) for cluster in ordered if verbose and not wording.is_shown(cluster)])
         blocks.append([self._unmanaged(name) for name in unmanaged])
         blocks.append([self._error(error) for error in plan.errors])
-        blocks.append([self._paint("bold", summary)])
+        machines = capacity_summary(plan.clusters) if self._words.sends else ""
+        blocks.append([self._paint("bold", line) for line in (machines, summary) if line])
         return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
     def _plain(self, cluster: ClusterPlan) -> str:
@@ -74,6 +76,8 @@ class _Report:
             if title:
                 yield f"  {paint('bold', title)}: {wording.plural(len(changes), 'change')}"
             yield from self._changes(cluster, changes)
+        for capacity in cluster.capacity:
+            yield f"    {paint('cyan', 'capacity')} {capacity_line(capacity)}"
         for note in cluster.notes:
             yield f"    {paint('cyan', 'note')} [{safe(note.code)}] {safe(note.message)}"
         if self._words.sends and cluster.request and (mask := cluster.request.query.get("updateMask")):

@@ -6,11 +6,13 @@ import contextlib
 import io
 import json
 import os
+import pty
 import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 import requests
@@ -21,7 +23,7 @@ from tests.contract import specs
 from tests.contract.process import Process, Terminal
 
 LOCATION = "us-central1"
-WRITES = ("POST", "PATCH", "DELETE")
+WRITES = ("create", "patch", "delete")
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,12 @@ class Bench:
         (root / "clusters.d").mkdir()
         monkeypatch.setenv("RECONCILER_ENDPOINT", url)
 
-    def run(self, *arguments: str | Path) -> Outcome:
-        """Run a command to its end."""
+    def run(self, *arguments: str | Path, typed: str | None = None) -> Outcome:
+        """Run a command to its end. With `typed`, standard input is a terminal where somebody types that."""
         out, err = io.StringIO(), io.StringIO()
-        stdin, sys.stdin = sys.stdin, io.StringIO()
+        stdin, sys.stdin = sys.stdin, io.StringIO() if typed is None else _keyboard(typed)
         try:
-            with contextlib.chdir(self.root), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with sys.stdin, contextlib.chdir(self.root), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = run([str(argument) for argument in arguments])
         finally:
             sys.stdin = stdin
@@ -146,7 +148,7 @@ class Bench:
 
     def writes(self) -> list[str]:
         """The methods of this project's writes so far, in order."""
-        return [entry["method"] for entry in self.requests() if entry["method"] in WRITES]
+        return [entry["method"] for entry in self.requests(*WRITES)]
 
     def fault(self, kind: str, request: str, *, after: int = 0, times: int | None = None, **options: Any) -> None:
         """Let requests of a kind go wrong."""
@@ -159,6 +161,14 @@ class Bench:
         before = self.writes()
         self.apply().ok()
         assert self.writes() == before
+
+
+def _keyboard(typed: str) -> TextIO:
+    master, slave = pty.openpty()
+    os.write(master, typed.encode())
+    keyboard = os.fdopen(slave)
+    weakref.finalize(keyboard, os.close, master)
+    return keyboard
 
 
 def result(outcome: Outcome) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import socket
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reconciler.cloud.answers import Answer, json_object
@@ -21,12 +21,19 @@ from reconciler.errors import ReconcilerError
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-    max_leaves=12,
+    max_leaves=6,
 )
-KEYS = ["error", "code", "status", "message", "details", "fieldViolations", "field", "metadata", "permission", "done"]
-KNOWN = st.recursive(JSON, lambda inner: st.dictionaries(st.sampled_from([*KEYS, "response", "requestId"]), inner))
+KEYS = ["code", "status", "message", "details", "fieldViolations", "field", "metadata", "permission", "requestId"]
+DETAIL = st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3)
+ERROR = JSON | st.dictionaries(st.sampled_from(KEYS), JSON | st.lists(DETAIL, max_size=2), max_size=4)
+BODY = JSON | st.fixed_dictionaries({"error": ERROR})
+OPERATION = st.fixed_dictionaries(
+    {}, optional={"done": JSON | st.just(True), "error": ERROR, "response": JSON, "metadata": JSON}
+)
+fuzz = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@fuzz
 @given(st.binary(max_size=200))
 def test_bytes(body: bytes) -> None:
     """An object, or a ValueError with a phrase."""
@@ -36,14 +43,16 @@ def test_bytes(body: bytes) -> None:
         assert str(error).isprintable()  # noqa: PT017 - either end is right
 
 
-@given(st.dictionaries(st.text(), JSON))
+@fuzz
+@given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_objects(value: dict[str, Any]) -> None:
     """What a good service sends comes through unchanged."""
     encodable = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     assert json_object(json.dumps(value).encode()) == encodable
 
 
-@given(st.integers(300, 599), KNOWN, st.dictionaries(st.sampled_from(["location", "x-request-id"]), st.text()))
+@fuzz
+@given(st.integers(300, 599), BODY, st.dictionaries(st.sampled_from(["location", "x-request-id"]), st.text()))
 def test_refusals(code: int, body: Any, headers: dict[str, str]) -> None:
     """Each error answer becomes an error in one line."""
     found = refused("GET", "https://x/v1/y", Answer(code, headers, json.dumps(body).encode()))
@@ -51,13 +60,15 @@ def test_refusals(code: int, body: Any, headers: dict[str, str]) -> None:
     assert str(found).isprintable()
 
 
-@given(st.dictionaries(st.sampled_from([*KEYS, "response"]), KNOWN))
+@fuzz
+@given(OPERATION)
 def test_operations(operation: dict[str, Any]) -> None:
     """Each operation has one of three states."""
     assert isinstance(status(operation), Running | Succeeded | Failed)
     target(operation)
 
 
+@fuzz
 @given(st.text(), st.binary())
 def test_text(text: str, body: bytes) -> None:
     """Foreign text is short and harmless."""

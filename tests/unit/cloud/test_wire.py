@@ -131,7 +131,7 @@ def test_a_dripping_answer_is_cut_off_under_tls_too(tls_script: Script, fault: s
     """The deadline holds whatever lies between us and the bytes."""
     wire = Wire("test", is_loopback=False)
     tls_script.answers(Reply(body=b"x" * 5000, fault=fault))
-    with pytest.raises(WireError, match="in time|timed out"):
+    with pytest.raises(WireError, match=r"in time|timed out"):
         wire.send("GET", tls_script.url, headers={}, body=None, timeout=0.3)
     wire.close()
 

@@ -194,4 +194,4 @@ def test_update_mode_is_said_and_sent(mode: str) -> None:
     made = plan_cluster(desired(spec), live, update_mode=mode)
     assert made.request is not None
     assert made.request.query["updateMode"] == mode
-    assert [note.message for note in made.notes if note.code == "update_mode"][0].startswith(f"updateMode {mode}")
+    assert next(note.message for note in made.notes if note.code == "update_mode").startswith(f"updateMode {mode}")

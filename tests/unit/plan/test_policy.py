@@ -160,7 +160,7 @@ def test_notes() -> None:
     assert notes["unknown_live_field"].endswith("futureTop, node_pools[].futureKnob")
     assert "cpu -> cpu2" in notes["looks_like_rename"]
     live["clusterStatus"] = {"state": "REPAIRING"}
-    assert [note.code for note in plan(file_spec(), live).notes][0] == "unknown_live_state"
+    assert next(note.code for note in plan(file_spec(), live).notes) == "unknown_live_state"
 
 
 @pytest.mark.parametrize("status", [None, "text", {"nodesStatus": "x"}, {"nodesStatus": [1, {"nodePoolId": 5}]}])

@@ -321,6 +321,18 @@ def test_equal_texts_are_checked_once_and_told_at_each_place(tmp_path: Path) -> 
     assert [each.rule for each in checked(STARTUP + "{file: s.sh}\n", others)] == ["script-first-line", "script-syntax"]
 
 
+def test_scripts_of_refused_clusters_can_be_checked() -> None:
+    """An unknown field doesn't hide what is wrong with a script; what couldn't be read has nothing to check."""
+    loaded = load_one(
+        STARTUP + block("#!/bin/bash\nfi\n") + "  unknwn: 1\n",
+        {"clusters.d/b.yaml": MINIMAL.replace("demo", "b") + "  labels: 5\n"},
+    )
+    assert loaded.clusters == ()
+    assert [desired.name.cluster_id for desired in loaded.readable] == ["demo"]
+    assert [each.rule for each in check_scripts(loaded.readable)] == ["script-syntax"]
+    assert loaded.select(["b"]).readable == ()
+
+
 def test_without_bash_there_is_one_warning() -> None:
     """However many scripts there are, and what can be told without it is told."""
     others = {"clusters.d/b.yaml": (STARTUP + block("echo 2\n")).replace("demo", "second")}

@@ -60,7 +60,7 @@ def test_plan_has_the_members_of_the_contract() -> None:
     clusters = {cluster["cluster"].rpartition("/")[2]: cluster for cluster in document["clusters"]}
     assert list(clusters["a4train"]) == [
         *("cluster", "source", "action", "changes", "request", "blockers", "notes", "jobs"),
-        *("live_fingerprint", "desired_fingerprint"),
+        *("live_fingerprint", "desired_fingerprint", "capacity"),
     ]
     assert list(clusters["a4train"]["changes"][2]) == ["path", "before", "after", "mask", "impact"]
     assert clusters["a4train"]["changes"][3]["reason"]

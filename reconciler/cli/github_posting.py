@@ -1,0 +1,102 @@
+"""One post to GitHub: done and said, or its text kept in the job summary with the reason why not."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from reconciler.cli.options import Global, ReportFormat
+from reconciler.cli.output import say, show
+from reconciler.errors import ApiError, AuthError, InputError, ReconcilerError, UnavailableError
+
+if TYPE_CHECKING:
+    from reconciler.cloud.github import Repository
+    from reconciler.cloud.github_run import GitHubRun
+    from reconciler.cloud.github_threads import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """Where and how to post. `fail`: whether a failed post is exit code 1."""
+
+    context: typer.Context
+    run: GitHubRun
+    repository: str
+    fail: bool
+    output: ReportFormat
+
+    def carry_out(self, post: Callable[[Repository], Outcome], fallback: str) -> None:
+        """Post, and say what came of it. Where GitHub refuses, `fallback` goes to the job summary.
+
+        Raises UsageError for a repository or a URL that is none.
+        """
+        from reconciler.cloud.github import Repository
+        from reconciler.cloud.github_api import GitHub
+        from reconciler.cloud.github_settings import GitHubSettings, check_repository
+
+        given: Global = self.context.obj
+        name = check_repository(self.repository or self.run.repository)
+        github = GitHub(GitHubSettings.from_environ(os.environ), on_retry=say, debug=say if given.verbose else None)
+        try:
+            outcome = post(Repository(github, name))
+        except (ApiError, AuthError, UnavailableError) as error:
+            self._keep(error, fallback)
+            raise typer.Exit(int(self.fail)) from None
+        finally:
+            github.close()
+        if outcome.warning:
+            self._warn(outcome.warning)
+        self._tell({"outcome": outcome.kept.value, "url": outcome.url, "error": None})
+
+    def _tell(self, result: dict[str, Any]) -> None:
+        if self.output is ReportFormat.JSON:
+            show(json.dumps(result, ensure_ascii=False, indent=2))
+        else:
+            show(" ".join(filter(None, (result["outcome"], result["url"]))))
+
+    def _keep(self, error: ReconcilerError, text: str) -> None:
+        """Keep what couldn't be posted, and say why it couldn't."""
+        from reconciler.views.github import SUMMARY_LIMIT, not_posted_text
+
+        self._warn(f"nothing was posted: {error}")
+        self._tell({"outcome": "failed", "url": "", "error": {"code": error.code, "message": error.summary}})
+        if not self.run.summary:
+            return
+        kept = f"{not_posted_text(error.summary, error.hint)}\n\n{text}"
+        if size(self.run.summary) + len(kept.encode()) <= SUMMARY_LIMIT:
+            append(self.run.summary, kept)
+
+    def _warn(self, text: str) -> None:
+        """On standard error, which a runner reads for annotations too."""
+        from reconciler.views.findings import annotation
+        from reconciler.views.safe import safe
+
+        say(annotation("warning", text, title="reconciler") if self.run.on_actions else f"warning: {safe(text)}")
+
+
+def read(source: Path) -> str:
+    """A file's text, or standard input's for `-`. Raises InputError."""
+    try:
+        return sys.stdin.read() if source == Path("-") else source.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{source} isn't UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{source}: {error.strerror}") from None
+
+
+def size(file: Path | None) -> int:
+    """Bytes that are in a file already."""
+    return file.stat().st_size if file and file.exists() else 0
+
+
+def append(file: Path, text: str) -> None:
+    """Add a paragraph at the end of the job summary. Raises OSError."""
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(f"{text.rstrip()}\n\n")

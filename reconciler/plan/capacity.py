@@ -1,0 +1,70 @@
+"""What a plan means in machines: nodes and accelerators by pool, before and after, at least and at most."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from reconciler.plan.model import Action, Capacity, Range
+from reconciler.spec.reading import Typed
+
+_GPUS = re.compile(r"-(\d+)g$")  # `a4-highgpu-8g` has eight
+_FAMILIES = {  # C, R: the accelerators of the GPU families, for pools that leave accelerator_type out
+    "a3-highgpu": "NVIDIA_H100_80GB",
+    "a3-megagpu": "NVIDIA_H100_MEGA_80GB",
+    "a3-ultragpu": "NVIDIA_H200_141GB",
+    "a4-highgpu": "NVIDIA_B200",
+}
+
+
+def capacity_of(action: Action, before: Typed, after: Typed) -> tuple[Capacity, ...]:
+    """The pools whose node counts change, in the order of their ids. `before` and `after` are typed specs."""
+    if action is Action.NO_OP:
+        return ()
+    old, new = _pools(before), {} if action is Action.DELETE else _pools(after)
+    found = []
+    for pool in sorted(old.keys() | new.keys()):
+        was, will = _range(old.get(pool)), _range(new.get(pool))
+        if was != will:
+            accelerator, count = accelerators(new.get(pool) or old.get(pool) or {})
+            found.append(Capacity(pool, was, will, accelerator, count))
+    return tuple(found)
+
+
+def accelerators(pool: Typed) -> tuple[str, int]:
+    """The type and the number of a node's accelerators; ("", 0) where it has none."""
+    machine = pool.get("machine_spec")
+    machine = machine if isinstance(machine, dict) else {}
+    kind = str(machine.get("machine_type") or "")
+    in_name = _GPUS.search(kind)
+    count = machine.get("accelerator_count") or (int(in_name[1]) if in_name else 0)
+    named = str(machine.get("accelerator_type") or "")
+    if named.endswith("_UNSPECIFIED"):
+        named = ""
+    return (
+        (named or _FAMILIES.get(kind.rpartition("-")[0], "accelerators"), count)
+        if isinstance(count, int) and count
+        else ("", 0)
+    )
+
+
+def totals(changes: Iterable[Capacity]) -> list[Capacity]:
+    """The sums by accelerator, nodes without any last; what cancels out is left out."""
+    sums: dict[tuple[str, int], Capacity] = {}
+    for each in changes:
+        key = (each.accelerator, each.per_node)
+        sofar = sums.get(key, Capacity("", Range(0, 0), Range(0, 0), *key))
+        sums[key] = Capacity("", sofar.before + each.before, sofar.after + each.after, *key)
+    ordered = sorted(sums.items(), key=lambda pair: (not pair[0][0], pair[0]))
+    return [total for _, total in ordered if total.before != total.after]
+
+
+def _pools(spec: Typed) -> dict[str, Typed]:
+    pools = spec.get("node_pools")
+    return {str(pool.get("id")): pool for pool in pools if isinstance(pool, dict)} if isinstance(pools, list) else {}
+
+
+def _range(pool: Typed | None) -> Range:
+    scaling = (pool or {}).get("scaling_spec")
+    low, high = (scaling.get(f"{end}_node_count") if isinstance(scaling, dict) else 0 for end in ("min", "max"))
+    return Range(low if isinstance(low, int) else 0, high if isinstance(high, int) else 0)

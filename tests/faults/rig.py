@@ -1,0 +1,57 @@
+"""A bench whose time is a double: runs that wait for hours end at once, and the emulator's log tells what they sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import typer.main
+
+from reconciler.cli import app
+from tests.contract.bench import LOCATION, Bench
+from tests.contract.specs import cpu_pool, login_pool
+from tests.faults.clock import FakeTime
+
+# One answer must be there by then; real seconds, since sockets know no others.
+REQUEST_TIMEOUT = 0.3
+LRO_SECONDS = 1.5
+
+# Typer makes its command anew for every run, which takes longer than all the rest of one.
+_COMMAND = typer.main.get_command(app.app)
+
+
+class Rig(Bench):
+    """A repository, a project of its own, the emulator and the command line, under one clock."""
+
+    def __init__(self, root: Path, url: str, project: str, monkeypatch: pytest.MonkeyPatch, time: FakeTime) -> None:
+        super().__init__(root, url, project, monkeypatch)
+        self.time = time
+        time.install(monkeypatch)
+        monkeypatch.setattr(app, "app", _COMMAND)
+        monkeypatch.setenv("RECONCILER_REQUEST_TIMEOUT", str(REQUEST_TIMEOUT))
+
+    def operations(self) -> Counter[str]:
+        """Create, Update, Delete: how many operations of each the service ever began. Each is a write with effect."""
+        place = f"projects/{self.project}/locations/{LOCATION}"
+        answer = requests.get(f"{self.url}/v1/{place}/operations", params={"pageSize": "1000"}, timeout=30)
+        assert answer.status_code == 200, answer.text
+        types = (operation["metadata"]["@type"] for operation in answer.json().get("operations", []))
+        return Counter(each.rpartition(".")[2].partition("ModelDevelopment")[0] for each in types)
+
+
+def spec(**labels: str) -> dict[str, Any]:
+    """A small cluster that names nothing of its project, so that a stored one fits any."""
+    return {
+        "labels": {"team": "ml", **labels},
+        "node_pools": [login_pool(), cpu_pool()],
+        "orchestrator_spec": {
+            "slurm_spec": {
+                "home_directory_storage": "projects/storage/locations/us-central1-a/instances/home-a",
+                "login_node_pool_id": "login",
+                "partitions": [{"id": "cpu", "node_pool_ids": ["cpu"]}],
+            }
+        },
+    }

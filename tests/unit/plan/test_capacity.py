@@ -1,0 +1,76 @@
+"""What a plan means in machines."""
+
+from __future__ import annotations
+
+import pytest
+
+from reconciler.plan.capacity import accelerators, totals
+from reconciler.plan.model import Capacity, Range
+from reconciler.views.capacity import capacity_line, capacity_summary
+from tests.unit.plan.cases import answer, at, file_spec, plan
+
+
+def test_a_pool_that_grows() -> None:
+    """Nodes at least and at most, and the accelerators that this is."""
+    spec = file_spec()
+    at(spec, "node_pools[gpu].scaling_spec").update(min_node_count=4, max_node_count=6)
+    made = plan(spec, answer())
+    assert made.capacity == (Capacity("gpu", Range(2, 4), Range(4, 6), "NVIDIA_H200_141GB", 8),)
+    assert capacity_line(made.capacity[0]) == "gpu: 2-4 -> 4-6 nodes, +16 NVIDIA_H200_141GB"
+    assert capacity_summary([made]) == "Capacity: 2-4 -> 4-6 nodes, +16 NVIDIA_H200_141GB"
+
+
+def test_pools_that_come_and_go() -> None:
+    """A create begins from nothing, a delete ends there; what doesn't change its nodes isn't named."""
+    made = plan(file_spec(), None)
+    assert [(each.pool, each.before, each.after) for each in made.capacity] == [
+        ("cpu", Range(0, 0), Range(0, 4)),
+        ("gpu", Range(0, 0), Range(2, 4)),
+        ("login", Range(0, 0), Range(1, 1)),
+    ]
+    gone = plan(file_spec(), answer(), state="absent", prevent_destroy=False)
+    assert {each.after for each in gone.capacity} == {Range(0, 0)}
+    assert plan(file_spec(), answer()).capacity == ()
+
+
+def test_totals_by_accelerator() -> None:
+    """Pools of a kind are summed; what cancels out is left out; plain nodes stand last."""
+    pools = [
+        Capacity("a", Range(0, 2), Range(0, 1)),
+        Capacity("b", Range(0, 1), Range(0, 4)),
+        Capacity("c", Range(1, 1), Range(0, 3), "G", 8),
+        Capacity("d", Range(2, 2), Range(0, 0), "H", 4),
+        Capacity("e", Range(0, 0), Range(2, 2), "H", 4),
+    ]
+    assert [capacity_line(each) for each in totals(pools)] == [
+        "1-1 -> 0-3 nodes, -8 at least, +16 at most G",
+        "0-3 -> 0-5 nodes",
+    ]
+    assert capacity_summary([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [
+        ({"machine_type": "a4x-highgpu-4g"}, ("accelerators", 4)),
+        ({"machine_type": "a4-highgpu-8g"}, ("NVIDIA_B200", 8)),
+        ({"machine_type": "n2-standard-8"}, ("", 0)),
+        ({"machine_type": "x", "accelerator_type": "T", "accelerator_count": 2}, ("T", 2)),
+        ({"machine_type": "a3-megagpu-8g", "accelerator_type": "A_UNSPECIFIED"}, ("NVIDIA_H100_MEGA_80GB", 8)),
+        ({"accelerator_count": "many"}, ("", 0)),
+        ("none", ("", 0)),
+    ],
+)
+def test_accelerators_of_a_node(machine: object, expected: tuple[str, int]) -> None:
+    """Said, or known from the machine type's name; a shape that makes no sense has none."""
+    assert accelerators({"machine_spec": machine}) == expected
+
+
+def test_answers_of_any_shape() -> None:
+    """Counts that are no numbers, and pools that are none, count as nothing."""
+    live = answer()
+    at(live, "nodePools[cpu]")["scalingSpec"] = "none"
+    at(live, "nodePools[gpu].scalingSpec")["maxNodeCount"] = "many"
+    assert [each.before for each in plan(file_spec(), live).capacity] == [Range(0, 0), Range(2, 0)]
+    live["nodePools"] = 7
+    assert plan(file_spec(), live).capacity

@@ -15,6 +15,7 @@ ReconcilerError
 ├── StaleError           what would be done now isn't what was approved
 ├── BlockedError         something speaks against the change: protection, running jobs
 ├── NotConvergedError    accepted and finished, and a fresh look still differs
+├── NoSlurmctld          engine.slurmctld: no controller on this machine to check with; a note, not a failure
 ├── SlurmError           Slurm itself refused, told by its answer's body
 └── InterruptedRun       Ctrl-C or SIGTERM
 """

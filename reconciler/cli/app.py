@@ -61,9 +61,11 @@ def root(
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return the exit code. Every failure is said in one place, in the asked format."""
+    # An option with an optional value: the parser knows none, so a bare one gets its value here.
+    arguments = [f"--slurm={validate.ANY_SLURMCTLD}" if each == "--slurm" else each for each in arguments]
     try:
         with _ctrl_c():
-            return int(app(list(arguments), standalone_mode=False, prog_name="reconciler") or 0)
+            return int(app(arguments, standalone_mode=False, prog_name="reconciler") or 0)
     except TyperException as error:
         # The library gives usage errors 2, which must never read as "differences".
         code = EXIT_USAGE if getattr(error, "exit_code", 1) == 2 else EXIT_ERROR

@@ -19,11 +19,13 @@ demo: $(READY) ## Plan, apply, drift by hand, plan, apply, clean: on clusters.d,
 
 test: lint unit ## Everything that can be tested without root.
 
-lint: $(READY) ## Formatting, lint, types, import directions.
+lint: $(READY) ## Formatting, lint, types, import directions, workflows.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/actionlint
+	$(BIN)/zizmor --offline --quiet --min-severity medium .github
 
 unit: $(READY) ## All tests but those of a real Slurm's own set-up, with coverage.
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not slurm" --cov --cov-report=term

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-
-from reconciler.cli.app import run
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    # A Ctrl-C that comes before the command line can say anything ends it without a traceback of half an import.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from reconciler.cli.app import run
+
     sys.exit(run(sys.argv[1:]))
 
 

@@ -108,14 +108,15 @@ def _ctrl_c() -> Iterator[None]:
     def handle(_signal: int, _frame: FrameType | None) -> None:
         raise _CtrlC
 
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # ignored, or somebody else's
+    before = signal.getsignal(signal.SIGINT)
+    if before not in (signal.default_int_handler, signal.SIG_DFL):  # ignored, or somebody else's
         yield
         return
     signal.signal(signal.SIGINT, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
 
 
 def _help_hint(error: TyperException) -> str:

@@ -94,7 +94,7 @@ def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) 
 
 def _wanted_absent(lifecycle: Lifecycle) -> Lifecycle:
     """Wanted absent, by a person's word here and now: pauses and windows are for the runs of automation."""
-    return lifecycle.model_copy(update={"state": "absent", "paused": None, "maintenance_window": None})
+    return replace(lifecycle, state="absent", paused=None, maintenance_window=None)
 
 
 def _lifecycle_of(name: ClusterName) -> Lifecycle:
@@ -112,7 +112,8 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
     from reconciler.engine.waiter import Waiter
 
     timeout = cloud.settings.operation_timeout
-    waits = settle.Waits(interrupt.sleep, time.monotonic, random.random, timeout)
+    budget = cloud.settings.retry_budget
+    waits = settle.Waits(interrupt.sleep, time.monotonic, random.random, timeout, retry_budget=budget)
     waiter = Waiter(cloud.operations, timeout=timeout, sleep=interrupt.sleep)
     return Tools(
         cloud.clusters,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import typer
@@ -35,12 +36,7 @@ class Cloud:
     transport: Transport
     clusters: Clusters
     operations: Operations
-
-    def slurm(self) -> Slurm:
-        """The clusters' Slurm."""
-        from reconciler.cloud.slurm import Slurm
-
-        return Slurm(self.transport)
+    slurm: Callable[[], Slurm]  # one for the run: it remembers which version each cluster speaks
 
     def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
         """The jobs in a cluster's queue."""
@@ -103,4 +99,11 @@ def _cloud(settings: Settings, sleep: Callable[[float], object], *, verbose: boo
         typer.echo(line, err=True)
 
     transport = Transport(settings, sleep=sleep, on_retry=say, debug=say if verbose else None)
-    return Cloud(settings, transport, Clusters(transport), Operations(transport))
+
+    @cache
+    def slurm() -> Slurm:
+        from reconciler.cloud.slurm import Slurm
+
+        return Slurm(transport, say=say)
+
+    return Cloud(settings, transport, Clusters(transport), Operations(transport), slurm)

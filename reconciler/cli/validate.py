@@ -10,7 +10,6 @@ import typer
 
 from reconciler.cli.options import Only, Paths
 
-
 if TYPE_CHECKING:
     from reconciler.spec.findings import Finding
     from reconciler.spec.loader import Loaded
@@ -41,7 +40,7 @@ def validate(
 ) -> None:
     """Check the files offline: schema, cross references, the service's rules, script syntax.
 
-    With --slurm, or --slurm=PATH to a slurmctld, each cluster's whole Slurm configuration is tried on a real, throw-away
+    With --slurm, or --slurm=PATH to a slurmctld, each whole Slurm configuration is tried on a real, throw-away
     controller on this machine. Exits 1 on errors, 0 with warnings alone.
     """
     from reconciler.cli.files import load_files

@@ -47,7 +47,7 @@ def failure(place: str, reply: Reply) -> ReconcilerError:
     if reply.status in (401, 511) or reply.numbers & _UNAUTHENTICATED:
         return AuthError(summary, hint=_LOGIN_HINT, code="slurm_credentials")
     if reply.lost_contact:
-        return UnavailableError(summary)
+        return UnavailableError(summary, hint="Slurm, or its controller, is down or restarting; try again in a while")
     known = next((error.number for error in reply.errors if error.number), None)
     return SlurmError(summary, hint=_HINTS.get(known or 0, ""), code=f"slurm_{known}" if known else "")
 

@@ -54,17 +54,10 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def mappings(value: object) -> list[Mapping[str, Any]]:
-    """The objects of a list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _parsed(digits: str) -> int | None:
-    try:
-        return number(int(digits))
-    except ValueError:
-        pass
-    try:
-        return number(float(digits))
-    except ValueError:
-        return None
+    for parse in (int, float):
+        try:
+            return number(parse(digits))
+        except ValueError:
+            continue
+    return None

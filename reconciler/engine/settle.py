@@ -34,13 +34,17 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Everything that a wait needs of the world. `sleep` returns True when the run was interrupted meanwhile."""
+    """Everything that a wait needs of the world. `sleep` returns True when the run was interrupted meanwhile.
+
+    `timeout` is for waits on the service, `retry_budget` for repeating a write; both in seconds.
+    """
 
     sleep: Callable[[float], bool]
     clock: Callable[[], float]
     random: Callable[[], float]
     timeout: float
     pace: Pace = Pace()
+    retry_budget: float = 120.0
 
 
 def until_idle(reads: Reads, name: ClusterName, waits: Waits, say: Say) -> Answer | None:

@@ -13,7 +13,10 @@ from reconciler.errors import AmbiguousError, ApiError, ConflictError, Interrupt
 from reconciler.plan.model import Request
 from reconciler.spec.names import ClusterName
 
-SENDS = 3  # how often a write may be sent when looking shows that the one before had no effect
+# Pauses before the looks after a lost answer: a write that is still on its way needs time to show, and a service that
+# is down needs rest.
+_PACE = settle.Pace(first=2.0, factor=2.0, longest=32.0)
+_RACES = 3  # how often a write is sent again that was refused because something else runs on the cluster
 
 
 class Clusters(Reads, Protocol):
@@ -78,10 +81,11 @@ class Writer:
     def make(self, request: Request, check: Check) -> None:
         """Send, and wait to the end. After a lost answer or a race, look; send again only if nothing came of it.
 
-        Raises OperationFailed, PendingError where it goes on without us, InterruptedRun where nothing was sent, and
-        what `Transport.request` raises.
+        The pauses between the sends take no longer than the retry budget. Raises OperationFailed, PendingError where it
+        goes on without us, InterruptedRun where nothing was sent, and what `Transport.request` raises.
         """
-        for attempt in range(1, SENDS + 1):
+        spent = 0.0
+        for attempt, pause in enumerate(_PACE.pauses(), start=1):
             try:
                 operation = self._send(request)
             except AmbiguousError as lost:
@@ -93,11 +97,19 @@ class Writer:
                 if operation is not None:
                     self._finish(operation)
                 return
-            answer = self.idle()
+            answer = self._look_again(request, pause)
             if check.is_done(answer):
                 return
             check.still_wanted(answer)
-        raise AmbiguousError(f"{self._name}: {request.method} got no answer {SENDS} times", hint="run again")
+            if (spent := spent + pause) >= self._waits.retry_budget:
+                raise AmbiguousError(f"{self._name}: {request.method} got no answer {attempt} times", hint="run again")
+
+    def _look_again(self, request: Request, pause: float) -> Answer | None:
+        """The cluster, some time after a write whose fate isn't known."""
+        if self._waits.sleep(pause * (0.5 + self._waits.random() / 2)):
+            said = f"{self._name}: interrupted, and it isn't known whether {request.method} took effect"
+            raise PendingError(said, operation=self.operation, hint="run the same command again")
+        return self.idle()
 
     def _send(self, request: Request) -> str | None:
         """The operation's name; None where there is nothing to wait for."""
@@ -131,5 +143,5 @@ class Writer:
 def _is_race(request: Request, refused: ApiError, attempt: int) -> bool:
     """Whether a refusal only says that something else runs on the cluster, our own lost write included."""
     if refused.reason == "FAILED_PRECONDITION":
-        return attempt < SENDS
+        return attempt < _RACES
     return request.method == "POST" and isinstance(refused, ConflictError) and attempt > 1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from reconciler.plan import payload
 from reconciler.plan.canonical import desired_form, live_form
 from reconciler.plan.capacity import capacity_of
 from reconciler.plan.diff import diff
-from reconciler.plan.fingerprint import fingerprint
+from reconciler.plan.fingerprint import digest, fingerprint, text_of
 from reconciler.plan.ignore import adopt_live, without
 from reconciler.plan.model import Action, Change, ClusterPlan, Request
 from reconciler.plan.notes import notes_for
@@ -33,8 +34,13 @@ def plan_cluster(
     aliases = project_aliases(desired.name, answer.get("name"))
     ignored = desired.lifecycle.ignore_changes
     spec = adopt_live(desired.spec, live, ignored) if ignored else desired.spec
-    wanted = desired_form(spec, aliases)
-    current = live_form(live, wanted, aliases)
+    written = desired_form(desired.spec, {})
+    text = text_of(written)
+    # Most files don't name the project by the number that answers show: then what is written is what is wanted.
+    as_written = not ignored and not any(shown in text for shown in aliases)
+    wanted = written if as_written else desired_form(spec, aliases)
+    current = live_form(live, wanted, spec, aliases)
+    compared = live_form(without(live, ignored), wanted, spec, aliases) if ignored else current
     status = live_status(live)
     leaving = desired.lifecycle.state == "absent"
     changes = () if leaving else refine(diff(current, wanted), status)
@@ -54,14 +60,15 @@ def plan_cluster(
         blockers=blockers_for(desired.lifecycle, action, changes, status),
         notes=notes_for(action, changes, status, live, update_mode),
         capacity=capacity_of(action, live, spec),
-        live_fingerprint=fingerprint(live_form(without(live, ignored), wanted, aliases) if ignored else current),
-        desired_fingerprint=_desired_fingerprint(desired),
+        live_fingerprint=digest(text) if compared == written else fingerprint(compared),
+        desired_fingerprint=_desired_fingerprint(desired, text),
     )
 
 
 def _absent(desired: Desired) -> ClusterPlan:
     leaving = desired.lifecycle.state == "absent"
-    changes = () if leaving else tuple(diff({}, desired_form(desired.spec, {})))
+    written = desired_form(desired.spec, {})
+    changes = () if leaving else tuple(diff({}, written))
     action = Action.NO_OP if leaving else Action.CREATE
     return ClusterPlan(
         cluster=str(desired.name),
@@ -70,7 +77,7 @@ def _absent(desired: Desired) -> ClusterPlan:
         changes=changes,
         request=_request(action, desired.name, changes, "", lambda: payload.body(desired.spec, {}, {})),
         capacity=capacity_of(action, {}, desired.spec),
-        desired_fingerprint=_desired_fingerprint(desired),
+        desired_fingerprint=_desired_fingerprint(desired, text_of(written)),
     )
 
 
@@ -93,6 +100,6 @@ def _request(
             return None
 
 
-def _desired_fingerprint(desired: Desired) -> str:
+def _desired_fingerprint(desired: Desired, written: str) -> str:
     """Of what the file says, whatever is live: the spec in comparison form and how the cluster is to be treated."""
-    return fingerprint(desired_form(desired.spec, {}), desired.lifecycle.model_dump(mode="json"))
+    return digest(written, text_of(asdict(desired.lifecycle)))

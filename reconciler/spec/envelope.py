@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
-
-from pydantic import BaseModel, ValidationError
+from dataclasses import fields
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from reconciler.spec.findings import Path, Problem, Report, did_you_mean
 from reconciler.spec.model import Lifecycle, MaintenanceWindow, Paused
 from reconciler.spec.names import ClusterName
-from reconciler.spec.reading import Literal, Typed, read_file
+from reconciler.spec.reading import Literal as LiteralText
+from reconciler.spec.reading import Typed, read_file
 from reconciler.spec.tree import ROOT
 from reconciler.spec.values import describe
 
@@ -22,10 +23,10 @@ _QUOTED = re.compile("'([^']+)'")
 _TIME = "a time with its zone, such as 2026-12-24T08:00:00Z"
 _WANTED = {  # pydantic's names of errors, in words for people who write YAML
     "bool_type": "true or false",
+    "dataclass_type": "a mapping",
     "datetime_parsing": _TIME,
     "datetime_type": _TIME,
     "float_type": "a number",
-    "model_type": "a mapping",
     "string_pattern_mismatch": 'a time of day such as "02:00"',
     "string_too_short": "a text that isn't empty",
     "string_type": "a string",
@@ -33,7 +34,7 @@ _WANTED = {  # pydantic's names of errors, in words for people who write YAML
     "too_short": "a list that isn't empty",
     "tuple_type": "a list",
 }
-_MODELS: dict[Path, type[BaseModel]] = {
+_MODELS: dict[Path, type] = {
     (): Lifecycle,
     ("paused",): Paused,
     ("maintenance_window",): MaintenanceWindow,
@@ -51,13 +52,13 @@ def read_keys(raw: dict[str, Any], report: Report) -> None:
         report(Problem((key,), "unknown-field", f"unknown key {key[:80]}", hint))
 
 
-def read_name(raw: dict[str, Any], literal: Literal, report: Report) -> ClusterName | None:
+def read_name(raw: dict[str, Any], literal: LiteralText, report: Report) -> ClusterName | None:
     """The cluster's name, where all three parts of it are sound."""
     parts = [_part(raw.get(key), key, literal, report) for key in KEYS[:3]]
     return ClusterName(*parts) if all(parts) else None
 
 
-def _part(value: Any, key: str, literal: Literal, report: Report) -> str:
+def _part(value: Any, key: str, literal: LiteralText, report: Report) -> str:
     if value is None:
         report(Problem((key,), "required", f"{key} is missing"))
         return ""
@@ -72,7 +73,7 @@ def _part(value: Any, key: str, literal: Literal, report: Report) -> str:
     return ""
 
 
-def read_spec(raw: dict[str, Any], lifecycle: Lifecycle | None, literal: Literal, report: Report) -> Typed:
+def read_spec(raw: dict[str, Any], lifecycle: Lifecycle | None, literal: LiteralText, report: Report) -> Typed:
     """The resource, empty where there is none. Only a cluster that is to be absent may lack it."""
     spec = raw.get("spec")
     if lifecycle is not None and lifecycle.state == "absent" and not spec:
@@ -94,20 +95,50 @@ def read_lifecycle(raw: Any, report: Report) -> Lifecycle | None:
         return _DEFAULT
     if isinstance(raw, dict):
         raw = {key: value for key, value in raw.items() if value is not None}
+        if (plain := _plain(raw)) is not None:
+            return plain
+    from pydantic import TypeAdapter, ValidationError
+
     try:
         # Strict, since a lenient reading would take "no" for false; from JSON, where strictness still allows for times.
-        return Lifecycle.model_validate_json(json.dumps(raw), strict=True)
+        lifecycle = TypeAdapter(Lifecycle).validate_json(json.dumps(raw), strict=True)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             report(_problem(detail["type"], detail["loc"], detail["msg"], detail["input"]))
         return None
+    if lifecycle.paused and lifecycle.paused.until and lifecycle.paused.until.tzinfo is None:
+        report(_problem("timezone_aware", ("paused", "until"), "", raw["paused"]["until"]))
+        return None
+    return lifecycle
+
+
+def _plain(raw: dict[str, Any]) -> Lifecycle | None:
+    """The lifecycle where it is flat and sound, as most are: so they don't pay for pydantic, which imports slowly."""
+    hints = _hints()
+    if not all(key in hints and _fits(value, hints[key]) for key, value in raw.items()):
+        return None
+    sound: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+    return Lifecycle(**sound)
+
+
+@cache
+def _hints() -> dict[str, Any]:
+    return get_type_hints(Lifecycle)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    if get_origin(hint) is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if get_origin(hint) is tuple:
+        return isinstance(value, list) and all(_fits(item, get_args(hint)[0]) for item in value)
+    return hint in (bool, str) and type(value) is hint
 
 
 def _problem(kind: str, where: Path, message: str, value: object) -> Problem:
     path: Path = ("lifecycle", *where)
     name = "lifecycle" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
-    if kind == "extra_forbidden":
-        known = list(_MODELS[where[:-1]].model_fields)
+    if kind == "unexpected_keyword_argument":
+        known = [field.name for field in fields(_MODELS[where[:-1]])]
         hint = did_you_mean(str(where[-1]), known) or "known here: " + ", ".join(known)
         return Problem(path, "unknown-field", f"unknown field {name}", hint)
     if kind == "missing":

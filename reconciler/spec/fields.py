@@ -14,6 +14,8 @@ from enum import Enum, StrEnum
 class Kind(Enum):
     """What a value is, and so how it is read and when two of them are equal."""
 
+    __hash__ = object.__hash__  # members are looked up for every value, and Enum's own hash is made in Python
+
     STRING = "string"
     INT = "integer"  # 32 bit: a JSON number
     INT64 = "64-bit integer"  # may come back as a JSON string

@@ -1,58 +1,68 @@
-"""What a cluster file says, apart from the resource itself, whose fields stand in `fields.py`."""
+"""What a cluster file says, apart from the resource itself, whose fields stand in `fields.py`.
+
+Plain dataclasses, since a sound file needs no more. Where one isn't, and for the JSON Schema, pydantic reads the same
+classes: `metadata` holds its constraints. It costs more to import than all else that planning one cluster needs.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, Literal
 
 from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import Typed
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_STRICT: dict[str, Any] = {"extra": "forbid"}
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Paused(_Strict):
+@dataclass(frozen=True, slots=True)
+class Paused:
     """The plan is shown, apply skips the cluster: until when, and why."""
 
-    reason: Annotated[str, Field(min_length=1)]
-    until: AwareDatetime | None = None
+    __pydantic_config__: ClassVar = _STRICT
+
+    reason: str = field(metadata={"min_length": 1})
+    until: datetime | None = None  # aware
 
 
-class MaintenanceWindow(_Strict):
+@dataclass(frozen=True, slots=True)
+class MaintenanceWindow:
     """When disruptive changes may be made."""
 
-    days: Annotated[tuple[Day, ...], Field(min_length=1)]
-    start: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="HH:MM in time_zone")]
-    hours: Annotated[float, Field(gt=0, le=24)]
+    __pydantic_config__: ClassVar = _STRICT
+
+    days: tuple[Day, ...] = field(metadata={"min_length": 1})
+    start: str = field(
+        metadata={"pattern": r"^([01]\d|2[0-3]):[0-5]\d$", "description": "HH:MM in time_zone"},
+    )
+    hours: float = field(metadata={"gt": 0, "le": 24})
     time_zone: str = "UTC"
 
 
-class Lifecycle(_Strict):
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
     """How the tool treats a cluster. All optional; these are the defaults (contract section 1)."""
 
-    state: Annotated[Literal["present", "absent"], Field(description="absent plans a delete")] = "present"
-    prevent_destroy: Annotated[bool, Field(description="a delete or a replace is blocked while true")] = True
-    replace_on: Annotated[
-        tuple[Literal["immutable_change", "error_state"], ...],
-        Field(description="what may lead to delete and create"),
-    ] = ()
-    running_jobs: Annotated[
-        Literal["block", "wait", "warn"],
-        Field(description="what a disruptive change does while jobs run"),
-    ] = "block"
-    ignore_changes: Annotated[tuple[str, ...], Field(description="field paths that others own")] = ()
-    allow_unknown_fields: Annotated[bool, Field(description="pass on fields that this version doesn't know")] = False
-    paused: Annotated[Paused | None, Field(description="plan shows, apply skips")] = None
-    maintenance_window: Annotated[
-        MaintenanceWindow | None,
-        Field(description="disruptive changes wait for it"),
-    ] = None
+    __pydantic_config__: ClassVar = _STRICT
+
+    state: Literal["present", "absent"] = field(default="present", metadata={"description": "absent plans a delete"})
+    prevent_destroy: bool = field(default=True, metadata={"description": "a delete or a replace is blocked while true"})
+    replace_on: tuple[Literal["immutable_change", "error_state"], ...] = field(
+        default=(), metadata={"description": "what may lead to delete and create"}
+    )
+    running_jobs: Literal["block", "wait", "warn"] = field(
+        default="block", metadata={"description": "what a disruptive change does while jobs run"}
+    )
+    ignore_changes: tuple[str, ...] = field(default=(), metadata={"description": "field paths that others own"})
+    allow_unknown_fields: bool = field(
+        default=False, metadata={"description": "pass on fields that this version doesn't know"}
+    )
+    paused: Paused | None = field(default=None, metadata={"description": "plan shows, apply skips"})
+    maintenance_window: MaintenanceWindow | None = field(
+        default=None, metadata={"description": "disruptive changes wait for it"}
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ class ClusterName(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> ClusterName | None:
         """Read a full resource name, with or without a URL before it, or `PROJECT/LOCATION/ID`; None if it is none."""
-        if match := _FULL.fullmatch(_URL_HEAD.sub("", text, count=1)):
+        relative = _URL_HEAD.sub("", text, count=1) if "//" in text else text
+        if match := _FULL.fullmatch(relative):
             return cls(*match.groups())
         parts = text.split("/")
         if len(parts) == 3 and all(parts):
@@ -36,7 +37,10 @@ class ClusterName(NamedTuple):
 
 def resource(name: str, aliases: dict[str, str]) -> str:
     """The comparison form of a resource name: relative, with the project's id where `aliases` knows its number."""
-    relative = _URL_HEAD.sub("", name.strip(), count=1).rstrip("/")
+    relative = name.strip()
+    if "//" in relative:
+        relative = _URL_HEAD.sub("", relative, count=1)
+    relative = relative.rstrip("/")
     head, _, rest = relative.partition("/")
     if head == "projects":
         project, slash, tail = rest.partition("/")

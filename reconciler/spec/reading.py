@@ -30,6 +30,8 @@ def _live_message(raw: dict[str, Any], node: Node) -> Typed:
         child = node.names.get(key)
         if child is None:
             out[key] = value
+        elif child.is_text and isinstance(value, str):  # most values, by the shortest way
+            out[child.name] = value
         elif value is not None:
             out[child.name] = _live_value(value, child)
     return out
@@ -71,13 +73,13 @@ class _FileReader:
         out: Typed = {}
         seen: dict[str, str] = {}
         for key, value in raw.items():
-            child, path = node.names.get(key), (*at, key)
+            child = node.names.get(key)
             if child is None:
-                self._unknown(key, value, node, path, out)
+                self._unknown(key, value, node, (*at, key), out)
             elif child.row.output:
                 self._report(
                     Problem(
-                        path,
+                        (*at, key),
                         "output-only",
                         f"{key} is filled by the service and ignored here",
                         "remove it",
@@ -87,12 +89,17 @@ class _FileReader:
             elif child.name in seen:
                 self._report(
                     Problem(
-                        path, "two-spellings", f"{key} and {seen[child.name]} are the same field", "keep one of them"
+                        (*at, key),
+                        "two-spellings",
+                        f"{key} and {seen[child.name]} are the same field",
+                        "keep one of them",
                     )
                 )
             else:
                 seen[child.name] = key
-                if value is not None and (read := self.value(value, child, path)) is not None:
+                if child.is_text and isinstance(value, str):
+                    out[child.name] = value
+                elif value is not None and (read := self.value(value, child, (*at, key))) is not None:
                     out[child.name] = read
         # What is there and wrong has its own problem, and isn't missing besides.
         self._require({name for name, key in seen.items() if raw[key] is not None}, node, at)

@@ -42,7 +42,9 @@ _SCRIPT_FILE: Schema = {
 
 def cluster_schema() -> Schema:
     """The schema of one document of a cluster file. Each call builds it anew."""
-    lifecycle = Lifecycle.model_json_schema()
+    from pydantic import TypeAdapter
+
+    lifecycle = TypeAdapter(Lifecycle).json_schema()
     definitions: Schema = {"script_file": _SCRIPT_FILE, **lifecycle.pop("$defs")}
     lifecycle["properties"] = {name: _nullable(schema) for name, schema in lifecycle["properties"].items()}
     spec = _message(ROOT, definitions, within_list=False)

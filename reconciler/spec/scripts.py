@@ -79,6 +79,7 @@ class Scripts:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._read: dict[tuple[str, str], FileText] = {}
+        self._known: dict[tuple[str, str, str], FileText] = {}  # by folder, reference and root
 
     def put(self, spec: dict[str, Any], node: MappingNode, root: str, report: Callable[[Finding], None]) -> None:
         """Replace `{file: …}` and inline scripts in `spec`, the values of `node`, by texts that know their place.
@@ -89,7 +90,14 @@ class Scripts:
 
     def text(self, reference: str, origin: str, root: str) -> FileText:
         """The script that the YAML file `origin` calls `reference`. Raises UnreadableError with what is wrong."""
-        path = posixpath.join(posixpath.dirname(origin), reference)
+        folder = posixpath.dirname(origin)
+        known = self._known.get((folder, reference, root))
+        if known is None:
+            known = self._known[folder, reference, root] = self._find(reference, folder, root)
+        return known
+
+    def _find(self, reference: str, folder: str, root: str) -> FileText:
+        path = posixpath.join(folder, reference)
         if posixpath.isabs(reference) or "\0" in reference:
             raise UnreadableError("not a relative path")
         target = self._files.real(path)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from reconciler.spec.fields import FIELDS, Field, Impact, Kind, Many
 
+_TEXTS = frozenset({Kind.STRING, Kind.ENUM, Kind.RESOURCE, Kind.IMAGE, Kind.SCRIPT})
+
 
 def camel(snake: str) -> str:
     """The JSON name of a snake_case field, as proto3 JSON mapping makes it: `node_pools` -> `nodePools`."""
@@ -30,10 +32,12 @@ class Node:
     name: str = field(init=False)
     kind: Kind = field(init=False)
     many: Many = field(init=False)
+    is_text: bool = field(init=False)  # a single value that any string will do for
 
     def __post_init__(self) -> None:
         for attribute in ("name", "kind", "many"):
             object.__setattr__(self, attribute, getattr(self.row, attribute))
+        object.__setattr__(self, "is_text", self.kind in _TEXTS and self.many is Many.NO)
 
 
 def _compile() -> Node:

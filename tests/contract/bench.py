@@ -19,6 +19,7 @@ import requests
 
 from reconciler.cli.app import run
 from reconciler.emulator.control import Control
+from reconciler.emulator.names import Projects
 from tests.contract import specs
 from tests.contract.process import Process, Terminal
 
@@ -56,6 +57,7 @@ class Bench:
         self.root = root
         self.url = url
         self.project = project
+        self.number = Projects({}).number(project)
         self.control = Control(url)
         (root / ".git").mkdir()
         (root / "clusters.d").mkdir()
@@ -66,7 +68,12 @@ class Bench:
         out, err = io.StringIO(), io.StringIO()
         stdin, sys.stdin = sys.stdin, io.StringIO() if typed is None else _keyboard(typed)
         try:
-            with sys.stdin, contextlib.chdir(self.root), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with (
+                sys.stdin,
+                contextlib.chdir(self.root),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+            ):
                 code = run([str(argument) for argument in arguments])
         finally:
             sys.stdin = stdin
@@ -143,7 +150,8 @@ class Bench:
     def requests(self, *kinds: str) -> list[dict[str, Any]]:
         """This project's requests, those of some kinds or all."""
         entries = self.control.requests()
-        mine = [entry for entry in entries if f"/projects/{self.project}/" in entry["path"]]
+        names = (f"/projects/{self.project}/", f"/projects/{self.number}/")  # operations go by the number
+        mine = [entry for entry in entries if any(name in entry["path"] for name in names)]
         return [entry for entry in mine if not kinds or entry["kind"] in kinds]
 
     def writes(self) -> list[str]:

@@ -17,7 +17,8 @@ from typing import IO
 import reconciler
 
 _PATIENCE = 60.0  # seconds after which something hangs
-_ROOT = Path(reconciler.__file__).parents[1]
+COMMAND = (sys.executable, "-m", "reconciler")
+ROOT = str(Path(reconciler.__file__).parents[1])
 
 
 class _Heard:
@@ -56,20 +57,24 @@ class Process:
 
     def __init__(self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
         self._changed = threading.Condition()
-        self._popen = self._open(
-            [sys.executable, "-m", "reconciler", *arguments], cwd, {**environment, "PYTHONPATH": str(_ROOT)}
-        )
+        self._popen = self._open([*COMMAND, *arguments], cwd, {**environment, "PYTHONPATH": ROOT})
 
     def _open(self, command: list[str], cwd: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        popen = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert popen.stdout and popen.stderr
+        # Started from a background job, or an xdist worker, it would inherit "ignore Ctrl-C".
+        ignored = signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
+            popen = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        finally:
+            signal.signal(signal.SIGINT, ignored)
+        assert popen.stdout is not None
+        assert popen.stderr is not None
         self._out = _Heard(popen.stdout, self._changed)
         self._err = _Heard(popen.stderr, self._changed)
         return popen

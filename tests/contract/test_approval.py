@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.contract.bench import Bench, result
-from tests.contract.specs import pool
+from tests.contract.specs import pool, slurm
 
 OTHER_MACHINE = {"machine_type": "n2-standard-16"}
 
@@ -154,7 +154,7 @@ def test_an_immutable_change_is_blocked(bench: Bench) -> None:
     "edit",
     [
         lambda s: s["network"].update(network="projects/p/global/networks/other"),
-        lambda s: s["orchestrator_spec"]["slurm_spec"].update(home_directory_storage="projects/p/locations/l/instances/x"),
+        lambda s: slurm(s).update(home_directory_storage="projects/p/locations/l/instances/other"),
         lambda s: s.update(runtime_spec={"service_account": "other@example-proj.iam.gserviceaccount.com"}),
         lambda s: pool(s, "cpu").update(provisioning_model="SPOT"),
         lambda s: pool(s, "cpu").update(confidential_instance_config={"enableConfidentialCompute": True}),
@@ -201,9 +201,7 @@ def pool_of(bench: Bench, name: str) -> dict[str, Any]:
     return next(each for each in bench.get()["nodePools"] if each["id"] == name)
 
 
-def test_an_error_state_is_replaced_only_where_the_file_says_so(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_state_is_replaced_only_where_the_file_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster in ERROR blocks; with replace_on: [error_state] it is deleted and created."""
     monkeypatch.setenv("RECONCILER_RETRY_BUDGET", "1s")  # its Slurm doesn't answer
     bench.created("demo", bench.small())
@@ -220,7 +218,7 @@ def test_an_error_state_is_replaced_only_where_the_file_says_so(
 
 
 def test_a_failed_create_leaves_a_cluster_that_can_be_replaced(bench: Bench) -> None:
-    """The ERROR cluster of a failed create isn't created over (ALREADY_EXISTS), and the file can let it go. (Case 49)"""
+    """The ERROR cluster of a failed create isn't created over, and its file can let it go. (Case 49)"""
     bench.write("demo", bench.small(), replace_on=["error_state"], prevent_destroy=False)
     bench.fault("operation_error", "create", times=1, code=8, message="no capacity in the zone")
     failed = result(bench.apply().ended(1))

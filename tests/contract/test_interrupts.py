@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -107,29 +109,39 @@ def test_a_write_without_an_answer_is_left_within_seconds(slow: Bench, edited: P
     assert process.end() == 130
 
 
-@pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
-def test_a_look_without_an_answer_is_left_at_once(slow: Bench, edited: Path, number: signal.Signals) -> None:
-    """While it still plans, an interruption ends the run with nothing sent."""
-    for cluster in ("second", "third"):
+# Few clusters are read one by one, in threads; many of one location in pages, by the main thread.
+FLEETS = [("get", ["second"]), ("list", ["second", "third"])]
+
+
+def _hung(slow: Bench, command: list[str], kind: str, more: list[str]) -> Process:
+    """A command in the middle of reads that are never answered."""
+    for cluster in more:
         slow.write(cluster, slow.small())
-    for kind in ("get", "list"):
-        slow.fault("hang", kind, seconds=FOREVER)
-    process = slow.start("apply", "--auto-approve", "--format", "json", RECONCILER_REQUEST_TIMEOUT=str(FOREVER))
-    _until(lambda: bool(slow.requests("get", "list")[1:]))
+    slow.control.clear_requests()
+    slow.fault("hang", kind, seconds=FOREVER)
+    process = slow.start(*command, "--format", "json", RECONCILER_REQUEST_TIMEOUT=str(FOREVER))
+    _until(lambda: bool(slow.requests(kind)))
+    return process
+
+
+@pytest.mark.parametrize(("kind", "more"), FLEETS, ids=["get", "list"])
+@pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
+def test_a_look_without_an_answer_is_left_at_once(
+    slow: Bench, edited: Path, number: signal.Signals, kind: str, more: list[str]
+) -> None:
+    """While apply still plans, an interruption ends the run with nothing sent."""
+    process = _hung(slow, ["apply", "--auto-approve"], kind, more)
     process.signal(number)
     assert process.end() == 130
     assert json.loads(process.out)["error"]["code"] == "interrupted"
     assert slow.writes() == []
 
 
+@pytest.mark.parametrize(("kind", "more"), FLEETS, ids=["get", "list"])
 @pytest.mark.parametrize("command", ["plan", "drift"])
-def test_a_report_that_is_interrupted(slow: Bench, edited: Path, command: str) -> None:
-    """Ctrl-C ends a plan at once, with exit 130 and, under --format json, JSON."""
-    for cluster in ("second", "third"):
-        slow.write(cluster, slow.small())
-    slow.fault("hang", "list", seconds=FOREVER)
-    process = slow.start(command, "--format", "json", RECONCILER_REQUEST_TIMEOUT=str(FOREVER))
-    _until(lambda: bool(slow.requests("list")[1:]))
+def test_a_report_that_is_interrupted(slow: Bench, edited: Path, command: str, kind: str, more: list[str]) -> None:
+    """Ctrl-C ends it at once, with exit 130 and, under --format json, JSON."""
+    process = _hung(slow, [command], kind, more)
     process.signal(signal.SIGINT)
     assert process.end() == 130
     assert json.loads(process.out)["error"]["code"] == "interrupted"
@@ -185,10 +197,8 @@ def test_interrupted_in_this_process(slow: Bench, edited: Path) -> None:
     assert pending["error"]["hint"] == f"reconciler operations wait {pending['operation']}"
 
 
-def _until(happened: Any) -> None:
+def _until(happened: Callable[[], bool]) -> None:
     """Wait for something that happens on the service's side."""
-    import time
-
     for _ in range(600):
         if happened():
             return

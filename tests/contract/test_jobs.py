@@ -6,6 +6,7 @@ import io
 import json
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -266,6 +267,17 @@ def test_k125_arrays(cluster: Bench, version: str) -> None:
     assert "0 running, 0 pending, 100 ended" in cluster.run("jobs", "list", "demo").ok().out
 
 
+def test_k125_an_array_that_completes(cluster: Bench) -> None:
+    """K125: `wait` is for all its tasks; `show` has a line for each."""
+    inject(cluster, partition="cpu", array="1-3", script=QUICK)
+    listed = cluster.run("jobs", "list", "demo", "--format", "json").ok().json["jobs"]
+    parent = str(listed[0]["array"]["job_id"])
+    assert cluster.run("jobs", "wait", "demo", parent).ok().out == f"job {parent}: 3 tasks, all COMPLETED\n"
+    out = cluster.run("jobs", "show", "demo", parent).ok().out
+    assert all(f"{parent}_{task} " in out for task in (1, 2, 3))
+    assert "0 running, 0 pending, 3 ended" in out
+
+
 def test_heterogeneous_jobs(cluster: Bench) -> None:
     """Each component has its own line."""
     inject(cluster, components=[{"partition": "cpu"}, {"partition": "gpu"}], state="RUNNING", seconds=1000)
@@ -328,8 +340,10 @@ def test_ctrl_c_while_a_job_is_submitted(cluster: Bench) -> None:
     cluster.control.slurm(fault={"hang_seconds": 50, "method": "POST", "after": True})
     process = cluster.start("jobs", "submit", "demo", "endless.sh", "--name", "train")
     process.hear("note: no working directory")
-    while not cluster.requests("slurm"):
-        pass
+    for _ in range(1000):  # the request says nothing before its answer
+        if cluster.requests("slurm"):
+            break
+        time.sleep(0.02)
     process.signal(signal.SIGINT)
     assert process.end() == 130
     assert "it may exist" in process.err

@@ -11,6 +11,7 @@ from tests.contract.bench import Bench, result
 from tests.contract.specs import SLURM, cpu_pool, pool, slurm
 
 LUSTRE = "projects/example-net/locations/us-central1-a/instances/scratch"
+NODE_SET = {"node_pool_id": "cpu", "config": {"Weight": "9"}}
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -40,7 +41,7 @@ CASES = (
     Case(f"{SLURM}.epilog_bash_scripts", lambda s: slurm(s).update(epilog_bash_scripts=["#!/bin/bash\ntrue\n"])),
     Case(f"{SLURM}.config", lambda s: slurm(s).update(config={"PriorityWeightAge": "1000"})),
     Case(f"{SLURM}.default_partition_id", lambda s: slurm(s).update(default_partition_id="gpu")),
-    Case(f"{SLURM}.node_sets", lambda s: slurm(s).update(node_sets=[{"node_pool_id": "cpu", "config": {"Weight": "9"}}])),
+    Case(f"{SLURM}.node_sets", lambda s: slurm(s).update(node_sets=[NODE_SET])),
     Case(f"{SLURM}.scheduling", lambda s: slurm(s).update(scheduling={"priority_weight_age": 7})),
     Case(f"{SLURM}.accounting", lambda s: slurm(s).update(accounting={"accounting_storage_enforce": "limits"})),
     Case("display_name", lambda s: s.update(display_name="other")),

@@ -49,7 +49,7 @@ _GARBLED = [
     Fault("null", {"kind": "wrong_type", "body": None}),
 ]
 # JSON, and an object: nothing is wrong with it but that it isn't what was asked for.
-_FOREIGN = Fault("{}", {"kind": "wrong_type", "body": {}}, passes=False, says=frozenset({"unavailable"}))
+_FOREIGN = Fault("{}", {"kind": "wrong_type", "body": {}}, passes=False)
 _RESET = Fault("reset", {"kind": "reset"})
 
 PASSING = (
@@ -85,7 +85,7 @@ LASTING = frozenset({"unavailable", "ambiguous"})
 
 def named(scenario: str, fault: Fault) -> frozenset[str]:
     """The codes of the errors in which a run that meets this fault may end."""
-    codes = LASTING if fault.passes else fault.says
+    codes = LASTING if fault.passes or fault is _FOREIGN else fault.says
     if scenario in ("poll", "operations"):
         return frozenset({"pending"})  # whatever keeps us from looking, it says nothing about the operation
     if scenario == "slurm":

@@ -33,13 +33,14 @@ class Rig(Bench):
         monkeypatch.setattr(app, "app", _COMMAND)
         monkeypatch.setenv("RECONCILER_REQUEST_TIMEOUT", str(REQUEST_TIMEOUT))
 
-    def operations(self) -> Counter[str]:
-        """Create, Update, Delete: how many operations of each the service ever began. Each is a write with effect."""
-        place = f"projects/{self.project}/locations/{LOCATION}"
-        answer = requests.get(f"{self.url}/v1/{place}/operations", params={"pageSize": "1000"}, timeout=30)
-        assert answer.status_code == 200, answer.text
-        types = (operation["metadata"]["@type"] for operation in answer.json().get("operations", []))
-        return Counter(each.rpartition(".")[2].partition("ModelDevelopment")[0] for each in types)
+
+def operations(bench: Bench) -> Counter[str]:
+    """Create, Update, Delete: how many operations of each the service ever began. Each is a write with effect."""
+    place = f"projects/{bench.project}/locations/{LOCATION}"
+    answer = requests.get(f"{bench.url}/v1/{place}/operations", params={"pageSize": "1000"}, timeout=30)
+    assert answer.status_code == 200, answer.text
+    types = (operation["metadata"]["@type"] for operation in answer.json().get("operations", []))
+    return Counter(each.rpartition(".")[2].partition("ModelDevelopment")[0] for each in types)
 
 
 def spec(**labels: str) -> dict[str, Any]:

@@ -15,14 +15,11 @@ from tests.faults.faults import FAULTS, Fault, named
 from tests.faults.rig import Rig
 from tests.faults.scenarios import SCENARIOS, Scenario
 
-OCCURRENCES = ("first", "middle", "last", "all")
-
-
 CELLS = [
     pytest.param(scenario, fault, occurrence, id=f"{scenario.name}-{fault.name}-{occurrence}".replace(" ", "_"))
     for scenario in SCENARIOS
     for fault in FAULTS
-    for occurrence in OCCURRENCES
+    for occurrence in scenario.occurrences
     if scenario.name in fault.only
 ]
 

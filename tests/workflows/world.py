@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -11,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from reconciler.cli.app import run as reconciler
 from reconciler.emulator.control import Control
 from tests.contract import specs
 from tests.workflows.runner import Given, Job, Runner, run
@@ -99,6 +102,13 @@ class World:
     def live(self, cluster: str = "demo") -> dict[str, Any]:
         """The live resource."""
         return self.control.get(f"projects/{PROJECT}/locations/{LOCATION}/modelDevelopmentClusters/{cluster}")
+
+    def settle(self) -> None:
+        """Have the live clusters as main's files say, without a workflow's run."""
+        said = io.StringIO()
+        arguments = ["--endpoint", self._url, "apply", "--auto-approve"]
+        with contextlib.chdir(self.origin), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            assert reconciler(arguments) == 0, said.getvalue()
 
     # What GitHub runs
 

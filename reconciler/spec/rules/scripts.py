@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from reconciler.spec import secrets
 from reconciler.spec.findings import Path, Severity
@@ -38,6 +39,11 @@ def _job_scripts(subject: Subject) -> Iterator[tuple[Path, str]]:
             yield (*SLURM, field, index), text
 
 
+@lru_cache(maxsize=64)  # many clusters share a script
+def _matches(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str], ...]:
+    return tuple(pattern.finditer(text))
+
+
 def _place(text: str, position: int) -> str:
     line = text.count("\n", 0, position) + 1
     return f"line {line} of {text.file if isinstance(text, FileText) else 'the script'}"
@@ -62,7 +68,7 @@ def secret_in_script(subject: Subject) -> Iterator[Hit]:
 )
 def slurm_command_in_script(subject: Subject) -> Iterator[Hit]:
     for path, text in _job_scripts(subject):
-        for match in _SLURM_COMMAND.finditer(text):
+        for match in _matches(_SLURM_COMMAND, text):
             yield Hit(
                 path,
                 f"{_place(text, match.start(1))} calls {describe(match[1])}",
@@ -78,7 +84,7 @@ def slurm_command_in_script(subject: Subject) -> Iterator[Hit]:
 )
 def kill_by_user(subject: Subject) -> Iterator[Hit]:
     for path, text in _job_scripts(subject):
-        for match in _KILL_BY_USER.finditer(text):
+        for match in _matches(_KILL_BY_USER, text):
             yield Hit(
                 path,
                 f"{_place(text, match.start(1))} kills by user: {describe(match[1])}",

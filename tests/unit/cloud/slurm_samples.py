@@ -8,11 +8,11 @@ from typing import Any
 
 from reconciler.spec.names import ClusterName
 from tests.unit.cloud.scripted import Reply
+from tests.unit.cloud.scripted import Script as Server
 
 NAME = ClusterName("p", "us-central1", "demo")
 OLD, MODERN = "v0.0.38", "v0.0.42"
 VERSIONS = [OLD, MODERN]
-NO_URL = "Unable to find requested URL endpoint."
 # Recorded from 22.05 and 25.11; the tests of the built-in Slurm compare it with them.
 _FOLDER = Path(__file__).parents[1] / "emulator_slurm" / "samples"
 
@@ -34,6 +34,9 @@ def slurm(status: int, body: Any = "") -> Reply:
     return Reply(200, {"status": status, "body": body if isinstance(body, str) else json.dumps(body)})
 
 
+UNKNOWN_URL = slurm(404, "Unable to find requested URL endpoint.")
+
+
 def error(number: int, text: str = "no", **more: Any) -> dict[str, Any]:
     """The body of a refusal."""
     return {"errors": [{"error_number": number, "error": text, "description": "", "source": "", **more}]}
@@ -47,3 +50,8 @@ def job(job_id: int = 17, state: str | list[str] = "RUNNING", **fields: Any) -> 
 def jobs(*listed: dict[str, Any], status: int = 200, **more: Any) -> Reply:
     """An answer with these jobs."""
     return slurm(status, {"jobs": list(listed), "errors": [], "warnings": [], **more})
+
+
+def paths(script: Server) -> list[str]:
+    """What Slurm was asked, in order."""
+    return [f"{each.body['method'].removeprefix('HTTP_METHOD_')} {each.body['path']}" for each in script.requests]

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+
 from reconciler.spec.findings import Problem
 from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
@@ -140,7 +142,7 @@ def problems(changes: dict[str, Any] | None = None) -> list[Problem]:
 
 def _desired(raw: dict[str, Any]) -> Desired:
     name = ClusterName(raw["project"], raw["location"], raw["cluster_id"])
-    return Desired(name, "a.yaml", Lifecycle.model_validate(raw["lifecycle"]), raw["spec"])
+    return Desired(name, "a.yaml", TypeAdapter(Lifecycle).validate_python(raw["lifecycle"]), raw["spec"])
 
 
 def _put(target: Any, path: list[int | str], value: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -395,7 +396,7 @@ def test_null_in_the_lifecycle_is_the_default() -> None:
             "protect: true",
             "unknown-field",
             None,
-            f"known here: {', '.join(Lifecycle.model_fields)}",
+            f"known here: {', '.join(each.name for each in fields(Lifecycle))}",
         ),
         ("replace_on: error_state", "type", 'replace_on must be a list, got "error_state"', ""),
         ("replace_on: [error]", "type", 'replace_on[0] must be immutable_change or error_state, got "error"', ""),

@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 JOBS ?= auto
 
-.PHONY: demo test lint unit check test-slurm faults bench schemas golden clean help
+.PHONY: demo test lint unit check test-slurm faults bench generated clean help
 
 help: ## Say what there is to make.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,7 +38,7 @@ test-slurm: $(READY) ## Install Debian's Slurm (as root) and prove the whole cha
 bench: $(READY) ## Measure, as ratios to a floor in the same run.
 	$(BIN)/python -m benchmarks
 
-schemas: $(READY) ## Write the generated files anew.
+generated: $(READY) ## Write docs/ and schemas/ anew from tables, models and options.
 	$(BIN)/python docs/generate.py
 
 clean: ## Remove what was made.

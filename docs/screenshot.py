@@ -34,8 +34,13 @@ OUT = ROOT / "docs" / "plan-comment.png"
 WIDTH = 980
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--force-device-scale-factor=2"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--force-device-scale-factor=2", "--allow-file-access-from-files", "--virtual-time-budget=10000"),
+    f"--window-size={WIDTH},800",
 ]
+# The page says in its title how high it is, once the diagrams are drawn.
+DRAW = "mermaid.initialize({startOnLoad: true})"
+MEASURE = "onload = () => setTimeout(() => {document.title = document.documentElement.offsetHeight}, 5000)"
 ALERTS = {"CAUTION": "#cf222e", "WARNING": "#9a6700", "NOTE": "#0969da"}
 STYLE = """
 body {font: 14px/1.5 "Liberation Sans", Arial, sans-serif; color: #1f2328; margin: 0; padding: 16px; background: #fff}
@@ -44,7 +49,8 @@ body {font: 14px/1.5 "Liberation Sans", Arial, sans-serif; color: #1f2328; margi
 .body {padding: 16px; overflow-wrap: anywhere}
 h2 {font-size: 1.5em; border-bottom: 1px solid #d1d9e0b3; padding-bottom: .3em; margin: 0 0 16px}
 code, pre {font: 85% "Liberation Mono", monospace; background: #818b981f; border-radius: 6px}
-code {padding: .2em .4em} pre {padding: 12px; overflow: auto; background: #f6f8fa} pre code {padding: 0; background: none}
+code {padding: .2em .4em} pre {padding: 12px; overflow: auto; background: #f6f8fa}
+pre code {padding: 0; background: none}
 table {border-collapse: collapse; margin-bottom: 16px} th, td {border: 1px solid #d1d9e0; padding: 6px 13px}
 tr:nth-child(2n) {background: #f6f8fa}
 blockquote {margin: 0 0 16px; padding: 8px 16px; border-left: .25em solid #d1d9e0}
@@ -80,7 +86,9 @@ def comment(repository: Path) -> str:
         plan = repository / "plan.json"
         command(repository, "--endpoint", emulator.url, "plan", "--base", base, "--out", str(plan), expect=1)
     url = "https://github.com/acme/clusters"
-    about = About("clusters.d", "prod", head, base, f"{url}/commit", f"{url}/actions/runs/1", f"{url}/actions/artifacts/1")
+    about = About(
+        "clusters.d", "prod", head, base, f"{url}/commit", f"{url}/actions/runs/1", f"{url}/actions/artifacts/1"
+    )
     return comment_text(read_plan(plan.read_text()), about)
 
 
@@ -94,7 +102,7 @@ def edit(repository: Path) -> None:
     prolog = repository / "clusters.d" / "scripts" / "check-gpus.sh"
     prolog.write_text(prolog.read_text() + "export METRICS_TOKEN=made-up-for-the-picture\nlogger 'checked'\n")
     gone = repository / "clusters.d" / "research" / "flexh100.yaml"
-    gone.write_text(re.sub(r"(?m)^spec:.*", "lifecycle: {state: absent}\n\\g<0>", gone.read_text(), count=1))
+    gone.write_text(re.sub(r"(?m)^lifecycle:$", "lifecycle:\n  state: absent", gone.read_text(), count=1))
 
 
 def command(repository: Path, *arguments: str, expect: int = 0) -> None:
@@ -115,8 +123,13 @@ def commit(repository: Path, message: str) -> str:
 
 def git(repository: Path, *arguments: str) -> str:
     """Run git."""
-    done = subprocess.run(["git", *arguments], cwd=repository, capture_output=True, text=True, check=True)  # noqa: S603,S607 - our own arguments, the user's git
-    return done.stdout.strip()
+    return started("git", "-C", str(repository), *arguments).strip()
+
+
+def started(*arguments: str) -> str:
+    """Run a program; what it printed."""
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)  # noqa: S603 - all of it stands here
+    return done.stdout
 
 
 def html(markdown: str, mermaid: Path | None) -> str:
@@ -125,24 +138,35 @@ def html(markdown: str, mermaid: Path | None) -> str:
     for name, colour in ALERTS.items():
         title = f'<p style="color:{colour}"><b>{name.title()}</b></p>'
         body = re.sub(
-            rf"<blockquote>\s*<p>\[!{name}\](?:<br />)?\s*", f'<blockquote style="border-color:{colour}">{title}<p>', body
+            rf"<blockquote>\s*<p>\[!{name}\](?:<br />)?\s*",
+            f'<blockquote style="border-color:{colour}">{title}<p>',
+            body,
         )
     body = re.sub(r'<pre lang="diff"><code>(.*?)</code></pre>', _diff, body, flags=re.DOTALL)
-    body = re.sub(r'<pre lang="mermaid"><code>(.*?)</code></pre>', r'<pre class="mermaid">\1</pre>', body, flags=re.DOTALL)
+    body = re.sub(
+        r'<pre lang="mermaid"><code>(.*?)</code></pre>', r'<pre class="mermaid">\1</pre>', body, flags=re.DOTALL
+    )
     # The most telling cluster is shown open, the others as GitHub shows them: folded.
-    body = body.replace("<details><summary><code>acme-ml/us-central1/a4train", "<details open><summary><code>acme-ml/us-central1/a4train")
+    body = body.replace(
+        "<details><summary><code>acme-ml/us-central1/a4train",
+        "<details open><summary><code>acme-ml/us-central1/a4train",
+    )
     script = ""
     if mermaid:
-        script = f'<script src="{mermaid.resolve().as_uri()}"></script><script>mermaid.initialize({{startOnLoad: true}})</script>'
+        script = f'<script src="{mermaid.resolve().as_uri()}"></script><script>{DRAW}</script>'
     head = '<div class="head"><b>github-actions</b> bot commented</div>'
     comment = f'<div class="comment">{head}<div class="body">{body}</div></div>'
-    return f'<!doctype html><meta charset="utf-8"><style>{STYLE}</style>{comment}{script}'
+    return f'<!doctype html><meta charset="utf-8"><style>{STYLE}</style>{comment}{script}<script>{MEASURE}</script>'
 
 
 def _diff(found: re.Match[str]) -> str:
-    kinds = {"+": "plus", "-": "minus", "@": "hunk"}
+    kinds = {"+": "plus", "-": "minus"}
     lines = [
-        f'<span class="{kinds[line[0]]}">{line}</span>' if line[:1] in kinds else f"{line}\n"
+        f'<span class="{kinds[line[0]]}">{line}</span>'
+        if line[:1] in kinds
+        else f'<span class="hunk">{line}</span>\n'
+        if line[:1] == "@"
+        else f"{line}\n"
         for line in found[1].splitlines()
     ]
     return f"<pre><code>{''.join(lines)}</code></pre>"
@@ -150,14 +174,10 @@ def _diff(found: re.Match[str]) -> str:
 
 def shoot(page: Path, profile: Path) -> None:
     """The whole page as a picture: once to learn its height, once to take it."""
-    browser = shutil.which("chromium") or "chromium"
-    base = [browser, *FLAGS, f"--user-data-dir={profile}", "--allow-file-access-from-files", "--virtual-time-budget=10000"]
-    measured = page.read_text() + "<script>onload = () => setTimeout(() => {document.title = document.documentElement.offsetHeight}, 5000)</script>"
-    page.write_text(measured)
-    done = subprocess.run([*base, f"--window-size={WIDTH},800", "--dump-dom", page.as_uri()], capture_output=True, text=True, check=True)  # noqa: S603 - our own arguments
-    found = re.search(r"<title>(\d+)</title>", done.stdout)
+    browser = [shutil.which("chromium") or "chromium", *FLAGS, f"--user-data-dir={profile}"]
+    found = re.search(r"<title>(\d+)</title>", started(*browser, "--dump-dom", page.as_uri()))
     height = int(found[1]) + 20 if found else 3000
-    subprocess.run([*base, f"--window-size={WIDTH},{height}", f"--screenshot={OUT}", page.as_uri()], capture_output=True, check=True)  # noqa: S603 - our own arguments
+    started(*browser, f"--window-size={WIDTH},{height}", f"--screenshot={OUT}", page.as_uri())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from io import TextIOWrapper
 
 
 def main() -> None:
@@ -11,6 +12,9 @@ def main() -> None:
     # A Ctrl-C that comes before the command line can say anything ends it without a traceback of half an import.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names may hold characters that the locale doesn't know
     from reconciler.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

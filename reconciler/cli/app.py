@@ -1,4 +1,4 @@
-"""The command line: commands are registered here, errors become messages and exit codes here, and nowhere else.
+"""The command line: errors become messages and exit codes here, and nowhere else.
 
 Exit codes (contract section 2): 0 done; 1 an error; 2 differences; 64 usage; 130 Ctrl-C.
 """
@@ -13,59 +13,26 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
-from reconciler.cli import apply, clusters, drift, emulator, github, graph, jobs, operations, plan, schema, validate
-from reconciler.cli.options import Endpoint, Global
+from reconciler.cli.commands import build
 from reconciler.errors import InterruptedRun, ReconcilerError, UsageError
 
 EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 64, 130
 
-app = typer.Typer(
-    name="reconciler",
-    help="Keep training clusters as their files in git say: plan, apply, drift.",
-    rich_markup_mode=None,  # rich costs more than all the rest of --help
-    pretty_exceptions_enable=False,  # tracebacks with locals could show tokens
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for group in (validate, plan, apply, drift, clusters, operations, jobs, emulator, schema, graph, github):
-    group.register(app)
-
-
-def _version(wanted: bool) -> None:  # noqa: FBT001 - a typer callback is called so
-    if wanted:
-        from reconciler import __version__
-
-        typer.echo(f"reconciler {__version__}")
-        raise typer.Exit
-
-
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say each request on standard error.")]
-Version = Annotated[
-    bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-]
-
-
-@app.callback()
-def root(
-    context: typer.Context,
-    endpoint: Endpoint = None,
-    verbose: Verbose = False,
-    version: Version = False,  # noqa: ARG001 - handled by its callback
-) -> None:
-    context.obj = Global(endpoint=endpoint, verbose=verbose)
-
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return the exit code. Every failure is said in one place, in the asked format."""
-    # An option with an optional value: the parser knows none, so a bare one gets its value here.
-    arguments = [f"--slurm={validate.ANY_SLURMCTLD}" if each == "--slurm" else each for each in arguments]
+    if "--slurm" in arguments:
+        from reconciler.cli.validate import ANY_SLURMCTLD
+
+        # An option with an optional value: the parser knows none, so a bare one gets its value here.
+        arguments = [f"--slurm={ANY_SLURMCTLD}" if each == "--slurm" else each for each in arguments]
     try:
         with _ctrl_c():
-            return int(app(arguments, standalone_mode=False, prog_name="reconciler") or 0)
+            return int(build(arguments)(list(arguments), standalone_mode=False, prog_name="reconciler") or 0)
     except TyperException as error:
         # The library gives usage errors 2, which must never read as "differences".
         code = EXIT_USAGE if getattr(error, "exit_code", 1) == 2 else EXIT_ERROR

@@ -93,9 +93,15 @@ def import_(
     from reconciler.cli.files import resolve
     from reconciler.cli.output import say, show, write_file
     from reconciler.engine.importing import import_cluster
+    from reconciler.spec.files import DiskFiles, within
 
     folder = (out.parent if out else Path.cwd()).resolve()
-    scripts = PurePosixPath(os.path.relpath(extract_scripts.resolve(), folder)) if extract_scripts else None
+    scripts = None
+    if extract_scripts:
+        repository = DiskFiles(Path.cwd()).root(str(folder), str(folder))
+        if not within(str(extract_scripts.resolve()), os.path.realpath(repository)):
+            raise InputError(f"{extract_scripts} is outside the repository: no cluster file can name scripts there")
+        scripts = PurePosixPath(os.path.relpath(extract_scripts.resolve(), folder))
     answer = _get(context, cluster, endpoint, impersonate)
     imported = import_cluster(resolve(cluster), answer, scripts=scripts)
     targets = {folder / path: text for path, text in imported.scripts.items()}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reconciler.errors import InputError, UsageError
-from reconciler.plan.base import Base
 from reconciler.plan.model import ClusterPlan, PlanError
 from reconciler.spec.loader import Loaded, load, load_text
 from reconciler.spec.names import ClusterName
+
+if TYPE_CHECKING:
+    from reconciler.plan.base import Base
 
 DEFAULT_PATHS = (Path("clusters.d"),)
 
@@ -47,7 +50,7 @@ def files_at(
     Raises InputError where git can't give them.
     """
     from reconciler.engine.revision import RevisionFiles
-    from reconciler.plan.base import removed
+    from reconciler.plan.base import Base, removed
 
     with RevisionFiles(revision, Path.cwd()) as files:
         loaded = load_text(files, [path.as_posix() for path in paths or DEFAULT_PATHS], cwd=files.prefix)

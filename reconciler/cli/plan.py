@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Mode, Only, Paths, PlanFormat, UpdateMode
-from reconciler.plan.model import Plan
+
+if TYPE_CHECKING:
+    from reconciler.plan.model import Plan
 
 EXIT_DIFFERENCES = 2
 
@@ -48,12 +50,12 @@ def plan(
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
     from reconciler.engine.planner import make_plan
-    from reconciler.views.findings import findings_text
-    from reconciler.views.json import plan_json
     from reconciler.views.registry import for_plan
 
     loaded = load_files(paths, only)
     if loaded.findings:
+        from reconciler.views.findings import findings_text
+
         say(findings_text(loaded.findings))
     base, gone = files_at(base_ref, paths, only, loaded) if base_ref else (None, ())
     with connect(context, endpoint, impersonate) as cloud:
@@ -65,6 +67,8 @@ def plan(
             besides=gone,
         )
     if out:
+        from reconciler.views.json import plan_json
+
         write_file(out, plan_json(made))
     show(for_plan(output.value, colour=colour(), full=full)(made))
     raise typer.Exit(_exit_code(made, detailed=detailed_exitcode))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from reconciler import __version__
 from reconciler.cloud.answers import Answer, WireError
 from reconciler.cloud.auth import Credentials, credentials_for, scrub
 from reconciler.cloud.endpoint import Endpoint
@@ -68,7 +69,7 @@ class Exchange:
         self._credentials = credentials
         self._lock = threading.Lock()
         self._sleep, self._clock, self._debug = sleep, clock, debug
-        self._wire = Wire(f"reconciler/{_version()} (gzip)", is_loopback=self._endpoint.is_loopback)
+        self._wire = Wire(f"reconciler/{__version__} (gzip)", is_loopback=self._endpoint.is_loopback)
         # Quotas are counted by region, and each region has a host of its own.
         self._gates: defaultdict[str, Gate] = defaultdict(lambda: Gate(clock))
 
@@ -134,12 +135,3 @@ class Exchange:
                 self._credentials = credentials_for(self._settings, self._endpoint)
             self._endpoint.require_within(self._credentials.universe)
             return self._credentials
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("reconciler")
-    except PackageNotFoundError:  # run from a source tree
-        return "0"

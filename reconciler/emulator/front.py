@@ -79,6 +79,8 @@ class Front:
             await self._app(scope, receive, send)
             return
         body = await wire.read_body(receive)
+        if body is None:
+            return
         call = recognise(scope["method"], scope["path"])
         cluster = self._cluster(call, scope)
         fault = self._faults.pick(method=scope["method"], kind=call.kind, cluster=cluster)

@@ -48,12 +48,14 @@ class Answer:
         return cls(status, [(name.lower().encode(), value.encode()) for name, value in pairs.items()], body)
 
 
-async def read_body(receive: Receive) -> bytes:
-    """The whole body of a request."""
+async def read_body(receive: Receive) -> bytes | None:
+    """The whole body of a request; None when the client has gone before its end, and half a request must do nothing."""
     parts = []
     more = True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
     return b"".join(parts)

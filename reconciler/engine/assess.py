@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from reconciler.engine.guard import Queue, guard
 from reconciler.engine.observe import Answer
 from reconciler.engine.scripts import block_broken_scripts
-from reconciler.plan.base import Base, compare_with_base
 from reconciler.plan.build import DEFAULT_UPDATE_MODE, plan_cluster
 from reconciler.plan.model import ClusterPlan
 from reconciler.plan.schedule import schedule_notes
 from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
+
+if TYPE_CHECKING:
+    from reconciler.engine.guard import Queue
+    from reconciler.plan.base import Base
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Assessor:
         """The plan without a look at jobs: no request is made."""
         made = block_broken_scripts(plan_cluster(desired, answer, update_mode=self.update_mode), desired)
         if self.base is not None:
+            from reconciler.plan.base import compare_with_base
+
             made = compare_with_base(made, desired.name, self.base, answer)
         disruptive = is_disruptive(made.action, made.changes)
         notes = schedule_notes(desired.lifecycle, self.now, disruptive=disruptive)
@@ -41,7 +46,11 @@ class Assessor:
 
     def guard(self, plan: ClusterPlan, desired: Desired, answer: Answer | None) -> ClusterPlan:
         """The plan with the jobs that it would hurt; one request, and only where the plan is disruptive."""
-        return guard(plan, desired, answer, self.queue, waits=self.waits) if self.queue else plan
+        if self.queue is None or not is_disruptive(plan.action, plan.changes):
+            return plan
+        from reconciler.engine.guard import guard
+
+        return guard(plan, desired, answer, self.queue, waits=self.waits)
 
     def __call__(self, desired: Desired, answer: Answer | None) -> ClusterPlan:
         return self.guard(self.compare(desired, answer), desired, answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import yaml
 
 from reconciler.plan.payload import body
-from reconciler.spec.fields import Kind
+from reconciler.spec.fields import Kind, Many
 from reconciler.spec.names import ClusterName, project_aliases
 from reconciler.spec.reading import read_live
 from reconciler.spec.tree import ROOT, Node
 from reconciler.spec.values import script
+from reconciler.spec.yamlvalues import plain
 
 _HEAD = """\
 # yaml-language-server: $schema={schema}
@@ -29,6 +31,9 @@ class Imported:
     scripts: dict[PurePosixPath, str] = field(default_factory=dict)
 
 
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")  # in names of files: ids come from the service, and could lead elsewhere
+
+
 class _Text(str):
     """A string that is written as a block."""
 
@@ -42,6 +47,16 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
+def _string(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """In quotes also where only YAML 1.2 takes it for something else, such as 1e3 and 0o14."""
+    try:
+        is_plain = plain(text) == text
+    except ValueError:
+        is_plain = False
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_plain else "'")
+
+
+_Dumper.add_representer(str, _string)
 _Dumper.add_representer(_Text, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|"))
 
 
@@ -60,8 +75,9 @@ def import_cluster(
         text = script(text) + "\n"
         if scripts is None:
             return _Text(text)
-        where = scripts / f"{name.cluster_id}-{path}.sh"
-        extracted[where] = text
+        where = scripts / f"{name.cluster_id}-{_FOREIGN.sub('_', path)}.sh"
+        while extracted.setdefault(where, text) != text:  # ids that differ in what file names can't show
+            where = where.with_stem(f"{where.stem}_")
         return {"file": str(where)}
 
     spec = _known(body(live, {}, aliases), ROOT, keep, "")
@@ -76,13 +92,21 @@ def import_cluster(
     return Imported(_HEAD.format(schema=schema or "cluster.schema.json") + text, extracted)
 
 
+def _empty(node: Node) -> Any:
+    if node.many is not Many.NO:
+        return []
+    return {Kind.MESSAGE: {}, Kind.INT: 0, Kind.INT64: 0, Kind.BOOL: False}.get(node.kind, "")
+
+
 def _known(value: dict[str, Any], node: Node, keep: Any, path: str) -> dict[str, Any]:
-    """The fields of the table, empty ones left out, scripts handed to `keep`."""
+    """The fields of the table, empty ones left out unless a file must have them; scripts are handed to `keep`."""
     out: dict[str, Any] = {}
     for name, child in node.children.items():
         item = value.get(name)
         if item in (None, "", [], {}):
-            continue
+            if not child.row.required:
+                continue
+            item = _empty(child)  # left out of the answer as every default is, such as a maximum of no nodes
         below = f"{path}-{name}".strip("-").replace("_bash_scripts", "").replace("orchestrator_spec-slurm_spec-", "")
         if child.kind is Kind.SCRIPT:
             texts = item if isinstance(item, list) else [item]

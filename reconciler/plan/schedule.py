@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 from reconciler.plan.model import Note
 from reconciler.spec.model import Lifecycle, MaintenanceWindow, Paused
@@ -35,6 +34,8 @@ def in_words(window: MaintenanceWindow) -> str:
 
 def opens(window: MaintenanceWindow, now: datetime) -> datetime:
     """When the window opens next, in UTC: now where it is open."""
+    from zoneinfo import ZoneInfo  # most clusters have no window
+
     zone = ZoneInfo(window.time_zone)
     today = now.astimezone(zone).date()
     hour, minute = map(int, window.start.split(":"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from reconciler.engine.results import Drift
 from reconciler.plan.model import Action, Change, ClusterPlan, Job, Plan, PlanError
 from reconciler.views import wording
 from reconciler.views.capacity import capacity_line, capacity_summary
@@ -13,6 +13,9 @@ from reconciler.views.safe import safe
 from reconciler.views.table import pad, table, width
 from reconciler.views.terminal import Paint, painter
 from reconciler.views.values import inline
+
+if TYPE_CHECKING:
+    from reconciler.engine.results import Drift
 
 _ALIGN_TO = 72  # paths longer than this don't push the others' values to the right
 _SIGN_STYLES = {"+": "green", "-": "red", "~": "yellow", "@": "cyan", "\\": "dim", " ": ""}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from reconciler.engine.results import Drift
 from reconciler.plan.model import Action, Change, ClusterPlan, Origin, Plan
 from reconciler.spec.fields import Impact
 from reconciler.spec.names import ClusterName
+
+if TYPE_CHECKING:
+    from reconciler.engine.results import Drift
 
 GLYPHS = {Action.CREATE: "+", Action.UPDATE: "~", Action.REPLACE: "-/+", Action.DELETE: "-", Action.NO_OP: "="}
 IMPACTS = {

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 import pytest
 import requests
+import yaml
 
 from reconciler.cli.app import run
 from reconciler.emulator.control import Control
@@ -77,6 +78,7 @@ class Bench:
                 code = run([str(argument) for argument in arguments])
         finally:
             sys.stdin = stdin
+        assert "internal error" not in err.getvalue(), err.getvalue()
         return Outcome(code, out.getvalue(), err.getvalue())
 
     def start(self, *arguments: str | Path, **environment: str) -> Process:
@@ -137,6 +139,12 @@ class Bench:
         document = json.loads(path.read_text())
         change(document["spec"])
         path.write_text(json.dumps(document, indent=1))
+
+    def edit_yaml(self, path: str, change: Callable[[dict[str, Any]], object]) -> None:
+        """Edit a cluster file that is written in YAML."""
+        document = yaml.safe_load((self.root / path).read_text())
+        change(document)
+        self.text(path, json.dumps(document))
 
     def plan(self, *arguments: str | Path) -> dict[str, Any]:
         """The one cluster's plan as JSON, whatever the exit code."""

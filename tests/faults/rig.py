@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 import requests
-import typer.main
 
-from reconciler.cli import app
 from tests.contract.bench import LOCATION, Bench
 from tests.contract.specs import cpu_pool, login_pool
 from tests.faults.clock import FakeTime
@@ -18,9 +16,6 @@ from tests.faults.clock import FakeTime
 # One answer must be there by then; real seconds, since sockets know no others.
 REQUEST_TIMEOUT = 0.3
 LRO_SECONDS = 1.5
-
-# Typer makes its command anew for every run, which takes longer than all the rest of one.
-_COMMAND = typer.main.get_command(app.app)
 
 
 class Rig(Bench):
@@ -30,7 +25,6 @@ class Rig(Bench):
         super().__init__(root, url, project, monkeypatch)
         self.time = time
         time.install(monkeypatch)
-        monkeypatch.setattr(app, "app", _COMMAND)
         monkeypatch.setenv("RECONCILER_REQUEST_TIMEOUT", str(REQUEST_TIMEOUT))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from tests.contract.bench import Outcome
+from tests.contract.bench import Bench, Outcome
 from tests.contract.specs import pool
 from tests.faults.rig import Rig, operations, spec
 
@@ -56,21 +56,24 @@ class Scenario:
         assert operations(rig) == self.done
 
 
-def _new(rig: Rig, cluster: str) -> None:
-    rig.write(cluster, spec())
+def new(bench: Bench, cluster: str) -> None:
+    """A file for a cluster that isn't there."""
+    bench.write(cluster, spec())
 
 
-def _changed(rig: Rig, cluster: str) -> None:
-    rig.control.put(rig.name(cluster), spec())
-    rig.write(cluster, spec(changed="yes"))
+def changed(bench: Bench, cluster: str) -> None:
+    """A cluster whose file has another label."""
+    bench.control.put(bench.name(cluster), spec())
+    bench.write(cluster, spec(changed="yes"))
 
 
-def _unwanted(rig: Rig, cluster: str) -> None:
-    rig.control.put(rig.name(cluster), spec())
-    rig.write(cluster, spec(), state="absent", prevent_destroy=False)
+def unwanted(bench: Bench, cluster: str) -> None:
+    """A cluster whose file wants it absent."""
+    bench.control.put(bench.name(cluster), spec())
+    bench.write(cluster, spec(), state="absent", prevent_destroy=False)
 
 
-def _running_jobs(rig: Rig, cluster: str) -> None:
+def running_jobs(rig: Rig, cluster: str) -> None:
     """A change that recreates nodes, and a job that runs on them for a while."""
     wanted = spec()
     live = spec()
@@ -93,12 +96,12 @@ def submit(rig: Rig, cluster: str, seconds: float, name: str = "work") -> None:
 
 _UPDATE = Counter({"Update": 1})
 SCENARIOS = (
-    Scenario("list", "list", 3, THREE, Counter({"Update": 3}), _changed),
-    Scenario("get", "get", 3, ("one",), _UPDATE, _changed),
-    Scenario("create", "create", 3, THREE, Counter({"Create": 3}), _new),
-    Scenario("patch", "patch", 3, THREE, Counter({"Update": 3}), _changed),
-    Scenario("delete", "delete", 3, THREE, Counter({"Delete": 3}), _unwanted, ("--allow-delete",)),
-    Scenario("poll", "poll", 4, ("one",), _UPDATE, _changed),
-    Scenario("operations", "operations_list", 2, SIX, Counter({"Update": 6}), _changed),
-    Scenario("slurm", "slurm", 7, ("one",), _UPDATE, _running_jobs),
+    Scenario("list", "list", 3, THREE, Counter({"Update": 3}), changed),
+    Scenario("get", "get", 3, ("one",), _UPDATE, changed),
+    Scenario("create", "create", 3, THREE, Counter({"Create": 3}), new),
+    Scenario("patch", "patch", 3, THREE, Counter({"Update": 3}), changed),
+    Scenario("delete", "delete", 3, THREE, Counter({"Delete": 3}), unwanted, ("--allow-delete",)),
+    Scenario("poll", "poll", 4, ("one",), _UPDATE, changed),
+    Scenario("operations", "operations_list", 2, SIX, Counter({"Update": 6}), changed),
+    Scenario("slurm", "slurm", 7, ("one",), _UPDATE, running_jobs),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ class Table:
     def __init__(self) -> None:
         self.cells: dict[tuple[str, str], dict[str, str]] = {}
         self.errors: Counter[str] = Counter()
-        self.figures: dict[str, str] = {}
+        self.counts: dict[str, Counter[str]] = {}
+        self.seconds: Counter[str] = Counter()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take over the properties of a finished test."""
@@ -33,14 +35,20 @@ class Table:
             sign = "F" if report.failed else "." if end == "converged" else "e"
             self.cells.setdefault((fault, scenario), {})[occurrence] = sign
             self.errors.update([end] if sign == "e" else [])
-        if "figure" in told:
-            name, text = told["figure"]
-            self.figures[name] = f"{text}, {report.duration:.0f} s"
+        if "count" in told:
+            name, counted = told["count"]
+            self.counts.setdefault(name, Counter()).update(counted)
+            self.seconds[name] += report.duration
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print it all."""
-        for line in (*self._matrix(), *(f"{name}: {text}" for name, text in sorted(self.figures.items()))):
+        for line in (*self._matrix(), *self._counts()):
             terminalreporter.write_line(line)
+
+    def _counts(self) -> Iterator[str]:
+        for name, counted in sorted(self.counts.items()):
+            said = ", ".join(f"{count:,} {what}" for what, count in counted.most_common())
+            yield f"{name}: {said} ({self.seconds[name]:.0f} s)"
 
     def _matrix(self) -> list[str]:
         if not self.cells:

@@ -115,15 +115,12 @@ def _serve() -> None:
 def _preload() -> None:
     import requests  # noqa: F401 - for the fork to find
     import tenacity  # noqa: F401
-    import typer.main
 
-    from reconciler.cli import app, applying  # noqa: F401
+    from reconciler.cli import app, apply, applying, commands  # noqa: F401
     from reconciler.cloud import clusters, operations, slurm, wire  # noqa: F401
     from reconciler.engine import waiter  # noqa: F401
     from reconciler.spec import rules  # noqa: F401
     from reconciler.views import json, text  # noqa: F401
-
-    app.app = typer.main.get_command(app.app)  # type: ignore[assignment]  # called alike, and made once
 
 
 def _become(arguments: list[str], cwd: str, env: dict[str, str], out: str, err: str) -> NoReturn:

@@ -113,7 +113,7 @@ def test_views_are_light_to_load() -> None:
     code = (
         "import sys, reconciler.views.registry, reconciler.views.progress, reconciler.views.inventory, "
         "reconciler.views.plan_file; print([name for name in ('rich', 'pydantic', 'yaml', 'jsonschema', 'requests', "
-        "'google.auth', 'deepdiff') if name in sys.modules])"
+        "'google.auth', 'deepdiff', 'reconciler.views.markdown') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

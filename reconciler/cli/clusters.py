@@ -9,6 +9,7 @@ import typer
 
 from reconciler.cli.options import Cluster, Endpoint, Impersonate, Report, ReportFormat
 from reconciler.errors import InputError
+from reconciler.spec.names import ClusterName
 
 Place = Annotated[
     str, typer.Argument(metavar="[PROJECT/LOCATION]", help="Where. Default: everywhere the files have clusters.")
@@ -36,8 +37,15 @@ def list_clusters(
     from reconciler.views.json import clusters_json
 
     with connect(context, endpoint, impersonate) as cloud:
-        found = [each for project, location in places(place) for each in cloud.clusters.list(project, location)]
-    show(clusters_json(found) if output is ReportFormat.JSON else clusters_text(found))
+        found = [
+            (ClusterName(project, location, ""), each)
+            for project, location in places(place)
+            for each in cloud.clusters.list(project, location)
+        ]
+    if output is ReportFormat.JSON:
+        show(clusters_json(each for _, each in found))
+    else:
+        show(clusters_text(_as_asked(where, each) for where, each in found))
 
 
 def get(
@@ -64,12 +72,17 @@ def status(
     impersonate: Impersonate = None,
 ) -> None:
     """One cluster's state, nodes by pool, and recent events."""
+    from reconciler.cli.files import resolve
     from reconciler.cli.output import colour, show
     from reconciler.views.inventory import status_text
     from reconciler.views.json import status_json
 
     found = _get(context, cluster, endpoint, impersonate)
-    show(status_json(found) if output is ReportFormat.JSON else status_text(found, colour=colour()))
+    show(
+        status_json(found)
+        if output is ReportFormat.JSON
+        else status_text(_as_asked(resolve(cluster), found), colour=colour())
+    )
 
 
 def import_(
@@ -103,7 +116,8 @@ def import_(
             raise InputError(f"{extract_scripts} is outside the repository: no cluster file can name scripts there")
         scripts = PurePosixPath(os.path.relpath(extract_scripts.resolve(), folder))
     answer = _get(context, cluster, endpoint, impersonate)
-    imported = import_cluster(resolve(cluster), answer, scripts=scripts)
+    schema = os.path.relpath(Path.cwd() / "schemas" / "cluster.schema.json", folder)
+    imported = import_cluster(resolve(cluster), answer, scripts=scripts, schema=schema)
     targets = {folder / path: text for path, text in imported.scripts.items()}
     if out:
         targets[out] = imported.text
@@ -116,6 +130,12 @@ def import_(
         say(f"wrote {os.path.relpath(path)}")
     if not out:
         show(imported.text)
+
+
+def _as_asked(asked: ClusterName, answer: dict[str, object]) -> dict[str, object]:
+    """An answer under the project that was asked for: people know its id, answers may show its number."""
+    shown = ClusterName.parse(str(answer.get("name", "")))
+    return {**answer, "name": str(asked._replace(cluster_id=shown.cluster_id))} if shown else answer
 
 
 def _get(context: typer.Context, cluster: str, endpoint: str | None, impersonate: str | None) -> dict[str, object]:

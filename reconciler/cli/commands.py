@@ -28,6 +28,8 @@ MODULES = {
     "schema": ("schema",),
     "graph": ("graph",),
     "github": ("github",),
+    "doctor": ("doctor",),
+    "init": ("init",),
 }
 _COMPLETION = "_RECONCILER_COMPLETE"
 

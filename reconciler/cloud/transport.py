@@ -24,7 +24,6 @@ from random import random as uniform
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from reconciler.cloud import refusals
 from reconciler.cloud.answers import Answer, WireError, json_object
 from reconciler.cloud.auth import Credentials, scrub
 from reconciler.cloud.exchange import Call, Exchange, Kind
@@ -174,6 +173,8 @@ class Transport:
                 return json_object(answer.body)
             except ValueError as error:
                 raise self._lost(call, scrub(f"answered {answer.status} with {error}", call.headers)) from None
+        from reconciler.cloud import refusals  # here, since a good run never pays for it
+
         answer = _scrubbed(answer, call.headers)
         if answer.status == 429:
             pause = self._pause(call, answer)

@@ -11,7 +11,7 @@ import yaml
 
 from reconciler.plan.payload import body
 from reconciler.spec.fields import Kind, Many
-from reconciler.spec.names import ClusterName, project_aliases
+from reconciler.spec.names import ClusterName, project_aliases, resource
 from reconciler.spec.reading import read_live
 from reconciler.spec.tree import ROOT, Node
 from reconciler.spec.values import script
@@ -81,6 +81,7 @@ def import_cluster(
         return {"file": str(where)}
 
     spec = _known(body(live, {}, aliases), ROOT, keep, "")
+    spec = _by_id(spec, ROOT, aliases)
     document = {
         "project": name.project,
         "location": name.location,
@@ -98,6 +99,28 @@ def _empty(node: Node) -> Any:
     return {Kind.MESSAGE: {}, Kind.INT: 0, Kind.INT64: 0, Kind.BOOL: False}.get(node.kind, "")
 
 
+def _short(path: str) -> str:
+    """What of a field's path is worth a place in a script's file name: `prolog`, `a4-startup`."""
+    for noise in ("orchestrator_spec-slurm_spec-", "node_pools-", "_bash_scripts", "_script"):
+        path = path.replace(noise, "")
+    return path.strip("-")
+
+
+def _by_id(value: dict[str, Any], node: Node, aliases: dict[str, str]) -> dict[str, Any]:
+    """The same with resource names as people write them: relative, and with the project's id."""
+
+    def one(item: Any, child: Node) -> Any:
+        if isinstance(item, dict) and child.children:
+            return _by_id(item, child, aliases)
+        return resource(item, aliases) if isinstance(item, str) and child.kind in (Kind.RESOURCE, Kind.IMAGE) else item
+
+    out = {}
+    for name, item in value.items():
+        child = node.children[name]
+        out[name] = [one(each, child) for each in item] if isinstance(item, list) else one(item, child)
+    return out
+
+
 def _known(value: dict[str, Any], node: Node, keep: Any, path: str) -> dict[str, Any]:
     """The fields of the table, empty ones left out unless a file must have them; scripts are handed to `keep`."""
     out: dict[str, Any] = {}
@@ -107,7 +130,7 @@ def _known(value: dict[str, Any], node: Node, keep: Any, path: str) -> dict[str,
             if not child.row.required:
                 continue
             item = _empty(child)  # left out of the answer as every default is, such as a maximum of no nodes
-        below = f"{path}-{name}".strip("-").replace("_bash_scripts", "").replace("orchestrator_spec-slurm_spec-", "")
+        below = _short(f"{path}-{name}")
         if child.kind is Kind.SCRIPT:
             texts = item if isinstance(item, list) else [item]
             kept = [keep(text, f"{below}-{i}" if isinstance(item, list) else below) for i, text in enumerate(texts)]

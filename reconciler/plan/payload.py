@@ -34,7 +34,7 @@ class _Body:
         for name, child in node.children.items():
             if child.row.output:
                 continue
-            if name in desired:
+            if name in desired and not (child.row.filled and _says_nothing(desired[name])):
                 value = self._value(desired[name], live.get(name), child, in_list=in_list)
             else:
                 value = self._carried(live.get(name), child, in_list=in_list)
@@ -81,6 +81,11 @@ class _Body:
 
     def _satisfied(self, desired: str, live: str) -> bool:
         return image_satisfies(resource(desired, self._aliases), resource(live, self._aliases))
+
+
+def _says_nothing(value: Any) -> bool:
+    """Whether a value means "absent": where the service fills the field, sending it would reset what is live."""
+    return not value or (isinstance(value, str) and value.endswith("_UNSPECIFIED"))
 
 
 def _is_list(value: Any) -> bool:

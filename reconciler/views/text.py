@@ -9,6 +9,7 @@ from reconciler.plan.model import Action, Change, ClusterPlan, Job, Plan, PlanEr
 from reconciler.views import wording
 from reconciler.views.capacity import capacity_line, capacity_summary
 from reconciler.views.lines import change_lines, count, is_inline
+from reconciler.views.masking import masked
 from reconciler.views.safe import safe
 from reconciler.views.table import pad, table, width
 from reconciler.views.terminal import Paint, painter
@@ -97,6 +98,7 @@ class _Report:
         return " ".join([*parts, self._paint("dim", safe(cluster.source))]).rstrip()
 
     def _changes(self, cluster: ClusterPlan, changes: list[Change]) -> Iterator[str]:
+        changes = [masked(change) for change in changes]  # in CI this is a log that many people read
         widths = [width(_label(change)) for change in changes if is_inline(change)]
         column = max((cells for cells in widths if cells <= _ALIGN_TO), default=0)
         for change in changes:

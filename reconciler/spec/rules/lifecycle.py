@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from reconciler.spec.paths import parse, resolve
 from reconciler.spec.rules.rule import Hit, Subject, rule
@@ -44,6 +43,8 @@ def time_zone(subject: Subject) -> Iterator[Hit]:
 
 @cache
 def _is_time_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few clusters have a window
+
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):  # also: names that are no file's, or a folder's

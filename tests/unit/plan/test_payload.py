@@ -53,6 +53,23 @@ def test_service_filled_values_are_echoed() -> None:
     assert pool["provisioning_model"] == "ON_DEMAND"
 
 
+def test_empty_values_of_service_filled_fields_reset_nothing() -> None:
+    """An empty string, zero, {} or an unspecified enum means absent: the live value is echoed, not wiped."""
+    spec, live = changed()
+    at(spec, "node_pools[cpu]").update(
+        node_image="",
+        provisioning_model="PROVISIONING_MODEL_UNSPECIFIED",
+        boot_disk={"boot_disk_type": "", "boot_disk_size_gb": 0},
+    )
+    spec["network"] = {}
+    assert [change.path for change in plan(spec, live).changes] == ["node_pools[cpu].scaling_spec.max_node_count"]
+    sent = body(spec, live)
+    pool = at(sent, "node_pools[cpu]")
+    assert (pool["provisioning_model"], pool["boot_disk"]["boot_disk_size_gb"]) == ("ON_DEMAND", 100)
+    assert pool["node_image"].endswith("slurm-a-v12")
+    assert sent["network"]["network"].endswith("/net-a")
+
+
 def test_explicit_zeros_are_sent() -> None:
     """`min_node_count: 0` is sent although no answer shows it."""
     assert at(body(*changed()), "node_pools[cpu].scaling_spec") == {"min_node_count": 0, "max_node_count": 6}

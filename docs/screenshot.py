@@ -31,11 +31,11 @@ from reconciler.views.plan_file import read_plan
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "plan-comment.png"
-WIDTH = 980
+WIDTH = 1010
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--force-device-scale-factor=2", "--allow-file-access-from-files", "--virtual-time-budget=10000"),
+    *("--force-device-scale-factor=1.5", "--allow-file-access-from-files", "--virtual-time-budget=10000"),
     f"--window-size={WIDTH},800",
 ]
 # The page says in its title how high it is, once the diagrams are drawn.
@@ -44,14 +44,14 @@ MEASURE = "onload = () => setTimeout(() => {document.title = document.documentEl
 ALERTS = {"CAUTION": "#cf222e", "WARNING": "#9a6700", "NOTE": "#0969da"}
 STYLE = """
 body {font: 14px/1.5 "Liberation Sans", Arial, sans-serif; color: #1f2328; margin: 0; padding: 16px; background: #fff}
-.comment {border: 1px solid #d1d9e0; border-radius: 6px; max-width: 900px; margin: 0 auto}
+.comment {border: 1px solid #d1d9e0; border-radius: 6px; max-width: 960px; margin: 0 auto}
 .head {background: #f6f8fa; border-bottom: 1px solid #d1d9e0; padding: 8px 16px; border-radius: 6px 6px 0 0}
-.body {padding: 16px; overflow-wrap: anywhere}
+.body {padding: 16px; overflow-wrap: break-word}
 h2 {font-size: 1.5em; border-bottom: 1px solid #d1d9e0b3; padding-bottom: .3em; margin: 0 0 16px}
 code, pre {font: 85% "Liberation Mono", monospace; background: #818b981f; border-radius: 6px}
 code {padding: .2em .4em} pre {padding: 12px; overflow: auto; background: #f6f8fa}
 pre code {padding: 0; background: none}
-table {border-collapse: collapse; margin-bottom: 16px} th, td {border: 1px solid #d1d9e0; padding: 6px 13px}
+table {border-collapse: collapse; margin-bottom: 16px; display: block; overflow: auto} th, td {border: 1px solid #d1d9e0; padding: 6px 13px}
 tr:nth-child(2n) {background: #f6f8fa}
 blockquote {margin: 0 0 16px; padding: 8px 16px; border-left: .25em solid #d1d9e0}
 blockquote p {margin: 0 0 4px} blockquote ul {margin: 0; padding-left: 1.5em}

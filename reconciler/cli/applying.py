@@ -20,8 +20,8 @@ from reconciler.engine.applier import Applier, Policy
 from reconciler.engine.approval import not_allowed, stale, with_changes
 from reconciler.engine.assess import Assessor
 from reconciler.engine.execute import Tools
-from reconciler.engine.guard import JobsWait
 from reconciler.engine.interrupt import Interrupt
+from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
 from reconciler.engine.planner import make_plan
 from reconciler.engine.results import ApplyReport, Status
@@ -59,6 +59,9 @@ def apply_files(
     cloud: Cloud, loaded: Loaded, run: Run, interrupt: Interrupt, plan_file: Path | None, expect: Path | None
 ) -> int:
     """`apply`: the exit code."""
+    if run.no_wait and (run.graceful or run.smoke):
+        option = "--graceful" if run.graceful else "--smoke"
+        raise UsageError(f"--no-wait and {option} don't go together", hint=f"{option} is made of waits")
     if plan_file and expect:
         raise UsageError("--plan and --expect don't go together", hint="--plan applies a file's clusters alone")
     from reconciler.views.findings import findings_text
@@ -120,7 +123,7 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
         waiter.wait,
         waits,
         Assessor(now(), run.update_mode or DEFAULT_UPDATE_MODE, cloud.queue, waits=run.graceful),
-        JobsWait(cloud.queue, waits, run.jobs_timeout),
+        JobsWait(cloud.queue, cloud.partitions, waits, run.jobs_timeout),
         now,
         no_wait=run.no_wait,
         graceful=run.graceful,
@@ -135,7 +138,11 @@ def _smoke(cloud: Cloud, run: Run, interrupt: Interrupt) -> Smoke:
 
     slurm = cloud.slurm()
     script = read_script(_read(run.smoke or Path()), str(run.smoke))
-    return Smoke(slurm, lambda say: JobWait(slurm, sleep=interrupt.sleep, say=say), script, run.smoke_timeout)
+
+    def wait(say: Callable[[str], object]) -> JobWait:
+        return JobWait(slurm, sleep=interrupt.sleep, say=say)
+
+    return Smoke(slurm, wait, script, run.smoke_timeout, is_interrupted=lambda: bool(interrupt))
 
 
 def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
@@ -180,7 +187,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no plan file: it isn't UTF-8 text") from None
+        raise InputError(f"{path} isn't UTF-8 text") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 

@@ -187,7 +187,7 @@ def summary(
     from reconciler.cli.output import show
     from reconciler.cloud.github_run import GitHubRun
     from reconciler.views import github as views
-    from reconciler.views.github_apply import apply_markdown, read_apply
+    from reconciler.views.github_apply import apply_markdown, error_markdown, read_apply
     from reconciler.views.plan_file import read_drift, read_plan
 
     run = GitHubRun.from_environ(os.environ)
@@ -197,6 +197,8 @@ def summary(
     match _kind(text):
         case "apply":
             told = apply_markdown(read_apply(text), about, limit=room)
+        case "error":  # a command's own, which has no title to tell which command it was
+            told = error_markdown(read_apply(text), about)
         case "drift":
             told = views.drift_summary_text(read_drift(text), about, room=room)
         case _:
@@ -215,7 +217,7 @@ def _kind(text: str) -> str:
         return ""
     if not isinstance(document, dict) or "clusters" in document:
         return "drift" if isinstance(document, dict) and "unmanaged" in document else ""
-    return "apply" if "results" in document or "error" in document else ""
+    return "apply" if "results" in document else "error" if "error" in document else ""
 
 
 def _about(run: GitHubRun, path: str, environment: str, commit: str, base: str = "", artifact_url: str = "") -> About:

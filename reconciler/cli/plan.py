@@ -57,7 +57,7 @@ def plan(
         from reconciler.views.findings import findings_text
 
         say(findings_text(loaded.findings))
-    base, gone = files_at(base_ref, paths, only, loaded) if base_ref else (None, ())
+    base, gone = files_at(base_ref, paths, only, loaded) if base_ref is not None else (None, ())
     with connect(context, endpoint, impersonate) as cloud:
         made = make_plan(
             cloud.clusters,

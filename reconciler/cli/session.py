@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reconciler.cloud.settings import Settings
     from reconciler.cloud.slurm import Slurm
     from reconciler.cloud.slurm_job import SlurmJob
+    from reconciler.cloud.slurm_shapes import SlurmPartition
     from reconciler.cloud.transport import Transport
     from reconciler.engine.interrupt import Interrupt
     from reconciler.spec.names import ClusterName
@@ -41,6 +42,10 @@ class Cloud:
     def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
         """The jobs in a cluster's queue."""
         return self.slurm().queue(name)
+
+    def partitions(self, name: ClusterName) -> tuple[SlurmPartition, ...]:
+        """A cluster's partitions, as its controller has them."""
+        return self.slurm().partitions(name)
 
 
 @contextmanager

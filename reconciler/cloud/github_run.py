@@ -56,10 +56,6 @@ class GitHubRun:
             on_actions=environ.get("GITHUB_ACTIONS") == "true",
         )
 
-    def commit_url(self, commit: str) -> str:
-        """Where a commit can be seen; empty where the repository isn't known."""
-        return f"{self.server}/{self.repository}/commit/{commit}" if self.repository and commit else ""
-
 
 def _event(path: str) -> dict[str, Any]:
     if not path:

@@ -50,8 +50,15 @@ class JobWait:
         self._sleep, self._clock, self._random = sleep, clock, random
         self._say = say
 
-    def wait(self, name: ClusterName, job_id: JobId, timeout: float | None = None) -> Waited:
-        """Wait until the job, all tasks of it, is over, or for `timeout` seconds.
+    def wait(
+        self,
+        name: ClusterName,
+        job_id: JobId,
+        timeout: float | None = None,
+        *,
+        is_stuck: Callable[[SlurmJob], bool] = lambda _: False,
+    ) -> Waited:
+        """Wait until the job, all tasks of it, is over, for `timeout` seconds, or until a task `is_stuck`.
 
         Raises what `Slurm.find` raises when the first look fails, or several in a row do.
         """
@@ -72,7 +79,8 @@ class JobWait:
                 self._say(f"job {job_id}: {words}")
                 told = words
             remaining = deadline - self._clock()
-            if is_over or remaining <= 0 or self._sleep(min(remaining, pause * (0.5 + self._random()))):
+            ends = is_over or remaining <= 0 or any(map(is_stuck, seen.values()))
+            if ends or self._sleep(min(remaining, pause * (0.5 + self._random()))):
                 return Waited(tuple(seen.values()), is_over)
             pause = min(_LAST_PAUSE, pause * _GROWTH)
 

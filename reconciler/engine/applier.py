@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reconciler.engine.approval import not_allowed
@@ -173,14 +173,25 @@ class Applier:
         except PendingError as pending:
             return _Fate(Status.PENDING, ErrorInfo.of(pending), operation=pending.operation)
         except ReconcilerError as error:
-            return _Fate(Status.FAILED, ErrorInfo.of(error))
+            return _Fate(Status.FAILED, _with_events(ErrorInfo.of(error), self._events(run, begin)))
         if answer is None:
             return _Fate(Status.APPLIED, converged=True)
-        events = in_words(events_since(answer, begin))
         if self._tools.smoke and (wrong := self._tools.smoke.check(desired.name, plan, answer, run.say)):
-            said = f"applied, but the smoke check failed: {'; '.join(wrong)}"
-            return _Fate(Status.FAILED, ErrorInfo("smoke_check", said), converged=True, reason=events)
-        return _Fate(Status.APPLIED, converged=True, reason=events)
+            failed = ErrorInfo("smoke_check", f"applied, but the smoke check failed: {'; '.join(wrong)}")
+            return _Fate(Status.FAILED, _with_events(failed, self._events(run, begin)), converged=True)
+        return _Fate(Status.APPLIED, converged=True, reason=in_words(events_since(answer, begin)))
+
+    def _events(self, run: Execution, begin: datetime) -> str:
+        """The cluster's new events in words, by a fresh look, since they may say why something failed."""
+        try:
+            answer = run.look()
+        except ReconcilerError:
+            return ""  # what failed is said already
+        return in_words(events_since(answer, begin)) if answer else ""
+
+
+def _with_events(error: ErrorInfo, events: str) -> ErrorInfo:
+    return replace(error, message=f"{error.message}; {events}") if events else error
 
 
 def _blocked(blockers: Iterable[Blocker]) -> ErrorInfo:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from reconciler.engine.observe import Answer
 from reconciler.engine.scripts import block_broken_scripts
 from reconciler.plan.build import DEFAULT_UPDATE_MODE, plan_cluster
+from reconciler.plan.held import held_notes
 from reconciler.plan.model import ClusterPlan
 from reconciler.plan.schedule import schedule_notes
 from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
+from reconciler.spec.reading import read_live
 
 if TYPE_CHECKING:
     from reconciler.engine.guard import Queue
@@ -41,7 +43,11 @@ class Assessor:
 
             made = compare_with_base(made, desired.name, self.base, answer)
         disruptive = is_disruptive(made.action, made.changes)
-        notes = schedule_notes(desired.lifecycle, self.now, disruptive=disruptive)
+        live = read_live(answer) if answer and desired.lifecycle.ignore_changes else {}
+        notes = (
+            *schedule_notes(desired.lifecycle, self.now, disruptive=disruptive),
+            *held_notes(made.changes, live, desired.spec),
+        )
         return replace(made, notes=(*made.notes, *notes)) if notes else made
 
     def guard(self, plan: ClusterPlan, desired: Desired, answer: Answer | None) -> ClusterPlan:

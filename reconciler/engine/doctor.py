@@ -65,7 +65,8 @@ def check_files(loaded: Loaded) -> list[Check]:
     level = Level.FAIL if counts[Severity.ERROR] else Level.WARN if counts[Severity.WARNING] else Level.OK
     said = ", ".join(f"{severity}s: {counts[severity]}" for severity in Severity)
     sources = {desired.source for desired in loaded.readable} | {each.source for each in loaded.refused}
-    found = f"clusters: {len(loaded.clusters)}, that can't be used: {len(loaded.refused)}; {said}"
+    refused = f", refused: {len(loaded.refused)}" if loaded.refused else ""
+    found = f"clusters: {len(loaded.clusters)}{refused}; {said}"
     advice = "" if level is Level.OK else "'reconciler validate' says what and where"
     if not loaded.clusters:
         advice = advice and f"{advice}; 'reconciler init' writes a first cluster file"

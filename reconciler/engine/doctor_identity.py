@@ -126,6 +126,5 @@ def _universe(credentials: Credentials, settings: Settings, endpoint: Endpoint) 
         endpoint.require_within(credentials.universe)
     except UsageError as error:
         return Check.failure("universe", error)
-    return Check(
-        "universe", Level.OK, f"{credentials.universe}, {'as set' if settings.universe else 'that of the credentials'}"
-    )
+    origin = "the default" if isinstance(credentials, NoCredentials) else "that of the credentials"
+    return Check("universe", Level.OK, f"{credentials.universe}, {'as set' if settings.universe else origin}")

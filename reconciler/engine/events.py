@@ -15,7 +15,11 @@ _SHOWN = 5
 
 
 def events_since(answer: Answer, begin: datetime) -> list[str]:
-    """The events newer than `begin`, newest first, each in a line; an event without a readable time isn't new."""
+    """The events newer than `begin`, newest first, each in a line; an event without a readable time isn't new.
+
+    To the second: the service may tell no more of it.
+    """
+    begin = begin.replace(microsecond=0)
     events = live_status(read_live(answer)).events
     dated = [(moment, event) for event in events if (moment := _moment(event)) and moment >= begin]
     return [_line(event) for _, event in sorted(dated, key=lambda pair: pair[0], reverse=True)]

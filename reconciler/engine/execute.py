@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from reconciler.engine import graceful, settle
+from reconciler.engine import settle
 from reconciler.engine.approval import difference, is_same
 from reconciler.engine.assess import Assessor
-from reconciler.engine.guard import JobsWait
+from reconciler.engine.graceful import Graceful
+from reconciler.engine.guard import RECENT_JOBS, RUNNING_JOBS
+from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
 from reconciler.engine.smoke import Smoke
 from reconciler.engine.waiter import Failed, Outcome
@@ -21,6 +23,7 @@ from reconciler.engine.write import Check, Clusters, OperationFailed, Writer
 from reconciler.errors import BlockedError, NotConvergedError, OperationError, ReconcilerError, StaleError
 from reconciler.plan.build import API
 from reconciler.plan.model import Action, ClusterPlan, Request
+from reconciler.plan.schedule import opens
 from reconciler.plan.status import live_status
 from reconciler.plan.touched import Touched, is_disruptive, touched
 from reconciler.spec.model import Desired
@@ -61,6 +64,10 @@ class Execution:
         """Progress, for people."""
         self._writer.say(message)
 
+    def look(self) -> Answer | None:
+        """The cluster as it is now; raises as `get` does."""
+        return self._writer.look()
+
     def run(self) -> Answer | None:
         """Make the change and prove it; the cluster as it is then.
 
@@ -69,63 +76,60 @@ class Execution:
         try:
             fresh, answer = self._as_approved()
             what = touched(fresh.action, fresh.changes, read_live(answer)) if answer else Touched()
-            if self._tools.graceful and what and is_disruptive(fresh.action, fresh.changes):
-                self._gracefully(answer or {}, what)
+            if answer and self._tools.graceful and what and is_disruptive(fresh.action, fresh.changes):
+                self._graceful().run(answer, what)
             else:
-                if fresh.jobs and self._desired.lifecycle.running_jobs == "wait":
+                while self._must_wait(fresh):
                     self._tools.jobs.until_clear(self._name, what, self._writer.say)
                     fresh, answer = self._as_approved()
                 self._carry_out(fresh)
         except OperationFailed as failed:
-            said = self._failure(failed.outcome)
+            said = self._failure(failed.outcome) + failed.summary
             raise OperationError(said, operation=failed.operation, code=failed.outcome.code.lower()) from None
         return self._verify()
+
+    def _graceful(self) -> Graceful:
+        tools = self._tools
+        checks = self._refuse_if_moved, self._refuse
+        return Graceful(tools.assess, tools.jobs, self._writer, self._desired, *checks, self._carry_out)
+
+    def _must_wait(self, fresh: ClusterPlan) -> bool:
+        """Whether jobs speak against it that time takes away. They may have started since the last look."""
+        waits = self._desired.lifecycle.running_jobs == "wait"
+        return waits and any(note.code in (RUNNING_JOBS, RECENT_JOBS) for note in fresh.notes)
 
     def _as_approved(self) -> tuple[ClusterPlan, Answer | None]:
         """The plan as it would be made now. Raises if it isn't the approved one, or if something speaks against it."""
         answer = self._writer.idle()
         fresh = self._tools.assess(self._desired, answer)
+        self._refuse(fresh)
+        return fresh, answer
+
+    def _refuse(self, fresh: ClusterPlan) -> None:
         self._refuse_if_moved(fresh)
         if fresh.blockers:
             said = "; ".join(blocker.message for blocker in fresh.blockers)
             raise BlockedError(f"{self._name}: {said}", code=fresh.blockers[0].code)
-        return fresh, answer
+        window = self._desired.lifecycle.maintenance_window
+        if window and is_disruptive(fresh.action, fresh.changes) and opens(window, now := self._tools.now()) > now:
+            raise BlockedError(f"{self._name}: the maintenance window has closed meanwhile", code="maintenance_window")
 
     def _refuse_if_moved(self, fresh: ClusterPlan) -> None:
         if not is_same(self._approved, fresh):
             raise StaleError(f"{self._name}: {difference(self._approved, fresh)}", hint="plan again, and review it")
 
-    def _carry_out(self, fresh: ClusterPlan) -> None:
+    def _carry_out(self, fresh: ClusterPlan, seen: Callable[[Answer | None], Answer | None] = lambda a: a) -> None:
+        """Make the change. `seen` gives an answer the form that the approved plan was made from."""
         if fresh.action is Action.REPLACE:
-            self._writer.make(Request("DELETE", f"{API}/{self._name}", {}, None), self._check(_is_gone))
+            self._writer.make(Request("DELETE", f"{API}/{self._name}", {}, None), self._check(_is_gone, seen))
         if fresh.request is not None:
-            self._writer.make(fresh.request, self._check(self._is_done))
-
-    def _gracefully(self, answer: Answer, what: Touched) -> None:
-        """Let nothing new start, wait, change, let jobs start again; steps that are done already are skipped."""
-        steps = graceful.Steps(self._desired, what.partitions, self._tools.assess.compare)
-        steps.refuse_if_lasting(answer)
-        self._step(steps.drain(answer), steps.is_drained)
-        self._tools.jobs.until_clear(self._name, what, self._writer.say)
-        answer_then = self._writer.idle()
-        held = steps.held(answer_then)
-        if not graceful.is_same(self._approved, held, what.partitions):
-            raise StaleError(f"{self._name}: {difference(self._approved, held)}", hint="plan again, and review it")
-        if held.action is not Action.UPDATE:
-            self._carry_out(held)
-            return
-        self._step(held.request, lambda there: not steps.held(there).changes)
-        self._step(self._plan(self._writer.idle()).request, self._is_done)
-
-    def _step(self, request: Request | None, is_done: Callable[[Answer | None], bool]) -> None:
-        if request is not None:
-            self._writer.make(request, Check(is_done, lambda _: None))
+            self._writer.make(fresh.request, self._check(self._is_done, seen))
 
     def _plan(self, answer: Answer | None) -> ClusterPlan:
         return self._tools.assess.compare(self._desired, answer)
 
-    def _check(self, is_done: Callable[[Answer | None], bool]) -> Check:
-        return Check(is_done, self._still_wanted)
+    def _check(self, is_done: Callable[[Answer | None], bool], seen: Callable[[Answer | None], Answer | None]) -> Check:
+        return Check(is_done, lambda answer: self._still_wanted(seen(answer)))
 
     def _still_wanted(self, answer: Answer | None) -> None:
         """Before a write is repeated: the cluster must still be what the approved plan was made from."""

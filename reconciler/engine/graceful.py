@@ -2,102 +2,164 @@
 
 The steps keep no memory but the cluster's own: a partition is held by `State: INACTIVE` in its config map. A run that
 is killed leaves that state behind, where the next plan shows it as what it is, a difference from the file to be undone,
-and the next graceful apply finds the steps that are done already.
+and the next graceful apply finds the steps that are done already. A run that gives up lets jobs start again itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
+from reconciler.engine.assess import Assessor
+from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
-from reconciler.errors import InputError
+from reconciler.engine.write import Check, OperationFailed, Writer
+from reconciler.errors import InputError, InterruptedRun, PendingError, ReconcilerError
 from reconciler.plan.build import API
-from reconciler.plan.canonical import SlurmKey
-from reconciler.plan.model import Action, Change, ClusterPlan, Request
+from reconciler.plan.held import HELD, States, same, states, with_states
+from reconciler.plan.ignore import adopt_live
+from reconciler.plan.model import Action, ClusterPlan, Request
 from reconciler.plan.payload import body
-from reconciler.plan.touched import PARTITIONS, partitions_of
+from reconciler.plan.touched import PARTITIONS, Touched
 from reconciler.spec.model import Desired
 from reconciler.spec.reading import Typed, read_live
 
-HELD = "INACTIVE"
-_MASK = PARTITIONS.removesuffix("[]")
-_STATE = SlurmKey("State")
-Compare = Callable[[Desired, Answer | None], ClusterPlan]
+Refuse = Callable[[ClusterPlan], None]
 
 
-class Steps:
-    """The steps for one cluster and the partitions that its change touches."""
+class Hold:
+    """The State of the partitions that a change touches: as it is before the steps, held, and as the file wants it."""
 
-    def __init__(self, desired: Desired, partitions: frozenset[str], compare: Compare) -> None:
+    def __init__(self, desired: Desired, what: Touched, answer: Answer) -> None:
+        live = read_live(answer)
         self._desired = desired
-        self._partitions = partitions
-        self._compare = compare
+        self._ids = what.partitions
+        self._held: States = {name: {"State": HELD} for name in what.partitions}
+        self._before: States = states(live, what.partitions)
+        self._wanted: States = self._left_by_file(live)
+        self.names = ", ".join(sorted(what.partitions))
+        # By a run before this one, or by somebody's hand: what was before that isn't known.
+        self.found = {name for name, entry in self._before.items() if same(entry, self._held[name])}
+
+    def as_before(self, answer: Answer | None) -> Answer | None:
+        """The cluster as if the steps hadn't touched it."""
+        return answer and with_states(read_live(answer), self._before)
+
+    def kept(self, answer: Answer) -> Desired:
+        """What the file wants, but for the partitions' State, which stays as it is live."""
+        return replace(self._desired, spec=with_states(self._desired.spec, states(read_live(answer), self._ids)))
 
     def refuse_if_lasting(self, answer: Answer) -> None:
-        """Raises InputError where the held state could not be undone: the file leaves partitions' config to others."""
-        held = self._hold(read_live(answer))
-        shown = self._compare(replace(self._desired, spec=held), answer)
-        if not self.is_drained(answer) and not any(_is_state(change) for change in shown.changes):
+        """Raises InputError where no later plan would show the held state, since the file leaves it to others."""
+        left = self._left_by_file(with_states(read_live(answer), self._held))
+        if any(same(left[name], self._held[name]) != same(self._wanted[name], self._held[name]) for name in left):
             raise InputError(
                 f"{self._desired.name}: lifecycle.ignore_changes covers the partitions' State, which --graceful sets",
                 hint="apply without --graceful, or narrow ignore_changes",
             )
 
-    def drain(self, answer: Answer) -> Request | None:
+    def closing(self, answer: Answer) -> Request | None:
         """The call after which nothing new starts; None where that is so."""
-        if self.is_drained(answer):
-            return None
-        live = read_live(answer)
-        query = {"updateMask": _MASK, "updateMode": "USER_ONLY"}
-        return Request("PATCH", f"{API}/{self._desired.name}", query, body(self._hold(live), live, {}))
+        return self._setting(answer, self._held)
 
-    def is_drained(self, answer: Answer | None) -> bool:
-        """Whether the partitions are held."""
+    def opening(self, answer: Answer | None, *, changed: bool) -> Request | None:
+        """The call after which jobs start again: as the file wants it once the change is made, else as it was."""
+        known = {name: entry for name, entry in self._before.items() if name not in self.found}
+        return self._setting(answer, self._wanted if changed else {**self._wanted, **known})
+
+    def _left_by_file(self, live: Typed) -> States:
+        """What an apply of the file leaves the partitions with; no State where it drops them."""
+        wanted = adopt_live(self._desired.spec, live, self._desired.lifecycle.ignore_changes)
+        return {**{name: {} for name in self._ids}, **states(wanted, self._ids)}
+
+    def _setting(self, answer: Answer | None, wanted: States) -> Request | None:
         live = read_live(answer or {})
-        return all(_state(each) == HELD for each in partitions_of(live) if str(each.get("id")) in self._partitions)
-
-    def held(self, answer: Answer | None) -> ClusterPlan:
-        """The change itself, with the partitions kept as they are held."""
-        if answer is None or self._desired.lifecycle.state == "absent":
-            return self._compare(self._desired, answer)
-        plan = self._compare(self._desired, answer)
-        if plan.action is not Action.UPDATE:
-            return plan
-        return self._compare(replace(self._desired, spec=self._hold(self._desired.spec)), answer)
-
-    def _hold(self, spec: Typed) -> Typed:
-        held = deepcopy(spec)
-        for partition in partitions_of(held):
-            if str(partition.get("id")) in self._partitions:
-                config = partition.get("config") or {}
-                kept = {key: value for key, value in config.items() if SlurmKey(key) != _STATE}
-                partition["config"] = kept | {"State": HELD}
-        return held
+        there = states(live, self._ids)
+        others = {name: wanted[name] for name, entry in there.items() if not same(entry, wanted[name])}
+        if not others:
+            return None
+        # The service need not refresh anything of its own for this.
+        query = {"updateMask": PARTITIONS.removesuffix("[]"), "updateMode": "USER_ONLY"}
+        return Request("PATCH", f"{API}/{self._desired.name}", query, body(with_states(live, others), live, {}))
 
 
-def is_same(approved: ClusterPlan, held: ClusterPlan, partitions: frozenset[str]) -> bool:
-    """Whether a held plan makes the changes that were approved, but for the state that the steps set themselves."""
+@dataclass(frozen=True, slots=True)
+class Graceful:
+    """The steps for one cluster.
 
-    def essence(plan: ClusterPlan) -> list[tuple[Any, ...]]:
-        return [
-            (change.path, change.before, change.after)
-            for change in plan.changes
-            if not (_is_state(change) and change.item in partitions)
-        ]
+    refuse_if_moved: raises StaleError for a plan that isn't the approved one; refuse: also where something speaks
+    against it now. carry_out: makes a delete or a replace; it is given the plan, and what undoes the hold in an answer.
+    """
 
-    if approved.action is not held.action and held.action is not Action.NO_OP:
-        return False
-    return essence(approved) == essence(held) and approved.cluster == held.cluster
+    assess: Assessor
+    jobs: JobsWait
+    writer: Writer
+    desired: Desired
+    refuse_if_moved: Refuse
+    refuse: Refuse
+    carry_out: Callable[[ClusterPlan, Callable[[Answer | None], Answer | None]], None]
 
+    def run(self, answer: Answer, what: Touched) -> None:
+        """Go through the steps from where the cluster is; what is done already is skipped.
 
-def _is_state(change: Change) -> bool:
-    return change.field == f"{PARTITIONS}.config" and SlurmKey(change.path.rpartition(".")[2]) == _STATE
+        Raises as `Writer.make`, `JobsWait.until_clear` and `Hold.refuse_if_lasting` do, and StaleError.
+        """
+        hold = Hold(self.desired, what, answer)
+        hold.refuse_if_lasting(answer)
+        is_changed = False
+        try:
+            self._make(hold, hold.closing(answer), lambda there: not (there and hold.closing(there)))
+            self.jobs.until_clear(self.desired.name, what, self.writer.say, held=True)
+            self._change(hold)
+            is_changed = True
+            self._open(hold, changed=True)
+        except (ReconcilerError, OperationFailed) as error:
+            error.summary += self._left(hold, error, changed=is_changed)
+            raise
 
+    def _change(self, hold: Hold) -> None:
+        answer = self.writer.idle()
+        # As it was approved, and nothing speaks against it: a job may be queued in a partition that goes.
+        self.refuse(self.assess(self.desired, hold.as_before(answer)))
+        plan = self.assess.compare(self.desired, answer)
+        if answer is None or plan.action is not Action.UPDATE:
+            self.carry_out(plan, hold.as_before)
+        else:
+            self._make(hold, self._held_plan(hold, answer).request, lambda there: self._is_made(hold, there))
 
-def _state(partition: Typed) -> str:
-    config = partition.get("config")
-    values = {SlurmKey(key): str(value) for key, value in config.items()} if isinstance(config, dict) else {}
-    return values.get(_STATE, "UP").upper()
+    def _held_plan(self, hold: Hold, answer: Answer) -> ClusterPlan:
+        return self.assess.compare(hold.kept(answer), answer)
+
+    def _is_made(self, hold: Hold, answer: Answer | None) -> bool:
+        return answer is not None and not self._held_plan(hold, answer).changes
+
+    def _open(self, hold: Hold, *, changed: bool) -> bool:
+        """Let jobs start again; False where they did."""
+        request = hold.opening(self.writer.idle(), changed=changed)
+        self._make(None, request, lambda there: hold.opening(there, changed=changed) is None)
+        return request is not None
+
+    def _make(self, hold: Hold | None, request: Request | None, is_done: Callable[[Answer | None], bool]) -> None:
+        """Send it. To be sent again, the cluster must be what the approved plan was made from, but for the hold."""
+
+        def still_wanted(answer: Answer | None) -> None:
+            if hold:
+                self.refuse_if_moved(self.assess.compare(self.desired, hold.as_before(answer)))
+
+        if request is not None:
+            self.writer.make(request, Check(is_done, still_wanted))
+
+    def _left(self, hold: Hold, error: Exception, *, changed: bool) -> str:
+        """What becomes of the partitions after a failure, in words: opened again where that can be done."""
+        operation = self.writer.operation
+        if isinstance(error, InterruptedRun) and not (operation or hold.found):
+            return ""  # nothing was sent
+        if isinstance(error, InterruptedRun | PendingError) or changed:
+            return f"; held by State: {HELD} until the same command is run again: {hold.names}"
+        try:
+            opened = self._open(hold, changed=False)
+        except (ReconcilerError, OperationFailed) as again:
+            return f"; still held by State: {HELD}: {hold.names} ({again})"
+        finally:
+            self.writer.operation = operation  # the one that the failure is about
+        return f"; jobs start again in {hold.names}" if opened else ""

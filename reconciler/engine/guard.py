@@ -5,13 +5,13 @@ Asked for disruptive changes alone. A Slurm that can't be reached means that nob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from reconciler.engine.observe import Answer
-from reconciler.engine.settle import Pace, Say, Waits
-from reconciler.errors import BlockedError, InterruptedRun, ReconcilerError
+from reconciler.errors import ReconcilerError
 from reconciler.plan.model import Blocker, ClusterPlan, Job, Note
 from reconciler.plan.status import live_status
 from reconciler.plan.touched import Touched, is_disruptive, touched
@@ -23,7 +23,52 @@ if TYPE_CHECKING:
     from reconciler.cloud.slurm_job import SlurmJob
 
 Queue = Callable[[ClusterName], "Sequence[SlurmJob]"]
-RUNNING_JOBS, JOBS_UNKNOWN = "running_jobs", "jobs_unknown"
+RUNNING_JOBS, RECENT_JOBS, JOBS_UNKNOWN = "running_jobs", "recent_jobs", "jobs_unknown"
+_SHOWN = 5  # jobs in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """Jobs in the partitions that a change touches.
+
+    hurt: what runs there, and what is queued in partitions that go. queued: what waits, and keeps its place.
+    recent: what is over, where the partition goes and the controller, which has a record of it, stays.
+    """
+
+    hurt: tuple[SlurmJob, ...]
+    queued: tuple[SlurmJob, ...]
+    recent: tuple[SlurmJob, ...]
+
+    @classmethod
+    def of(cls, queue: Iterable[SlurmJob], what: Touched) -> Affected:
+        """Sort a cluster's queue."""
+        hurt, queued, recent = [], [], []
+        for job in queue:
+            places = set(job.partition.split(","))
+            if job.is_finished:
+                recent += [job] if places & what.dropped else []
+            elif places & (what.partitions if job.is_running else what.going):
+                hurt.append(job)
+            elif places & what.partitions:
+                queued.append(job)
+        return cls(tuple(hurt), tuple(queued), tuple(recent))
+
+    @property
+    def lost(self) -> tuple[SlurmJob, ...]:
+        """What is queued in partitions that go: no wait would save it."""
+        return tuple(job for job in self.hurt if not job.is_running)
+
+    @property
+    def passing(self) -> Affected:
+        """What time alone takes away: what runs, and records."""
+        return replace(self, hurt=tuple(job for job in self.hurt if job.is_running))
+
+    def in_words(self) -> str:
+        """In sentences; empty where nothing speaks against the change."""
+        said = [_hurt_in_words(self.hurt)] if self.hurt else []
+        said += [f"still queued: {_count(self.queued)}"] if said and self.queued else []
+        said += [_recent_in_words(self.recent)] if self.recent else []
+        return "; ".join(said)
 
 
 def guard(
@@ -41,31 +86,22 @@ def guard(
         return plan
     policy = "wait" if waits and desired.lifecycle.running_jobs == "block" else desired.lifecycle.running_jobs
     try:
-        there = [job for job in queue(desired.name) if not job.is_finished and _places(job) & what.partitions]
+        affected = Affected.of(queue(desired.name), what)
     except ReconcilerError as error:
         return _unknown(plan, policy, error)
-    listed = replace(plan, jobs=tuple(_shown(job) for job in there))
-    jobs = [job for job in there if is_hurt(job, what)]
-    if not jobs:
+    listed = replace(plan, jobs=tuple(_shown(job) for job in (*affected.hurt, *affected.queued)))
+    if not (said := affected.in_words()):
         return listed
-    said = in_words(jobs)
+    code = RUNNING_JOBS if affected.hurt else RECENT_JOBS
     if policy == "warn":
-        return _noted(listed, RUNNING_JOBS, f"{said}; lifecycle.running_jobs is warn: apply goes through with it")
-    queued = [job for job in jobs if not job.is_running]
-    if policy == "wait" and not queued:
-        return _noted(listed, RUNNING_JOBS, f"{said}; apply waits until they have ended")
-    if queued and policy == "wait":
-        said = f"{in_words(queued)}, in partitions that go: move or cancel them"
-    return replace(listed, blockers=(*plan.blockers, Blocker(RUNNING_JOBS, said + _way_out(policy))))
-
-
-def is_hurt(job: SlurmJob, what: Touched) -> bool:
-    """Whether an unfinished job would lose by the change: a running one, or a queued one whose partition goes."""
-    return bool(_places(job) & (what.partitions if job.is_running else what.going))
-
-
-def _places(job: SlurmJob) -> set[str]:
-    return set(job.partition.split(","))
+        return _noted(listed, code, f"{said}; lifecycle.running_jobs is warn: apply goes through with it")
+    if policy == "wait" and not affected.lost:
+        return _noted(listed, code, f"{said}; apply waits until they are gone")
+    if policy == "wait":
+        said = f"{_hurt_in_words(affected.lost)}, in partitions that go: move or cancel them"
+    else:
+        said += "; wait for them, cancel them, or say lifecycle.running_jobs: wait or warn"
+    return replace(listed, blockers=(*plan.blockers, Blocker(code, said)))
 
 
 def _never_ran(live: Typed) -> bool:
@@ -85,53 +121,42 @@ def _noted(plan: ClusterPlan, code: str, message: str) -> ClusterPlan:
     return replace(plan, notes=(*plan.notes, Note(code, message)))
 
 
-def _way_out(policy: str) -> str:
-    return "; wait for them, cancel them, or say lifecycle.running_jobs: wait or warn" if policy == "block" else ""
+def _hurt_in_words(jobs: Sequence[SlurmJob]) -> str:
+    """Jobs that would be hurt, when their limits end them, and which of them may never end."""
+    named = _named(f"{job.label} ({job.user}, {job.partition}, {job.state})" for job in jobs)
+    running = [job for job in jobs if job.is_running]
+    endless = [job.label for job in running if job.time_limit is None]
+    ends = [job.end_time for job in running if job.time_limit is not None and job.end_time]
+    said = [f"{_count(jobs)} would be hurt: {named}"]
+    said += [f"without a time limit, so perhaps without an end: {_named(endless)}"] if endless else []
+    said += [f"the latest time limit ends at {_stamp(max(ends))}"] if ends else []
+    return "; ".join(said)
 
 
-def in_words(jobs: Sequence[SlurmJob]) -> str:
-    """The jobs in a sentence; those that may never end are named as such."""
-    shown = ", ".join(f"{job.label} ({job.user}, {job.partition}, {job.state})" for job in jobs[:5])
-    more = f" and {len(jobs) - 5} more" if len(jobs) > 5 else ""
-    endless = [job.label for job in jobs if job.is_running and job.time_limit is None]
-    warning = f"; without a time limit, so perhaps without an end: {', '.join(endless[:10])}" if endless else ""
-    count = sum(job.task_count for job in jobs)
-    return f"{count} job{'s' if count > 1 else ''} would be hurt: {shown}{more}{warning}"
+def _recent_in_words(jobs: Sequence[SlurmJob]) -> str:
+    """Controllers have crashed over records that name a partition which is gone (J106)."""
+    named = _named(job.label for job in jobs)
+    return f"the controller keeps records of {_count(jobs)} in partitions that go, for some five minutes: {named}"
+
+
+def _stamp(moment: int) -> str:
+    """Seconds since the epoch for people, in UTC."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _count(jobs: Sequence[SlurmJob]) -> str:
+    """`1 job`, `3 running and 97 pending jobs`: tasks of an array count each."""
+    running = sum(job.task_count for job in jobs if job.is_running)
+    rest = sum(job.task_count for job in jobs if not job.is_running)
+    noun = "job" if running + rest == 1 else "jobs"
+    return f"{running} running and {rest} pending {noun}" if running and rest else f"{running + rest} {noun}"
+
+
+def _named(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more
 
 
 def _shown(job: SlurmJob) -> Job:
     return Job(job.job_id, job.user, job.partition, job.state, job.name, job.node_count)
-
-
-@dataclass(frozen=True, slots=True)
-class JobsWait:
-    """Waiting for jobs to end. `timeout` in seconds is `--jobs-timeout`."""
-
-    queue: Queue
-    waits: Waits
-    timeout: float
-    pace: Pace = field(default=Pace(first=2.0, longest=60.0))  # frozen
-
-    def until_clear(self, name: ClusterName, what: Touched, say: Say) -> None:
-        """Return when no running job is left on what is touched. A Slurm that doesn't answer is asked again.
-
-        Raises BlockedError after the timeout, InterruptedRun when interrupted; nothing has been sent in either case.
-        """
-        begin = self.waits.clock()
-        for pause in self.pace.pauses():
-            left = self._left(name, what)
-            if not left:
-                return
-            say(f"waiting for jobs: {left}")
-            if self.waits.clock() - begin + pause > self.timeout:
-                raise BlockedError(f"{name}: after {self.timeout:.0f} s, {left}", code=RUNNING_JOBS)
-            if self.waits.sleep(pause * (0.5 + self.waits.random() / 2)):
-                raise InterruptedRun(f"{name}: interrupted while waiting for jobs")
-
-    def _left(self, name: ClusterName, what: Touched) -> str:
-        """The running jobs in words; empty for none."""
-        try:
-            jobs = [job for job in self.queue(name) if not job.is_finished and job.is_running and is_hurt(job, what)]
-        except ReconcilerError as error:
-            return f"it isn't known which jobs run there: {error.summary}"
-        return in_words(jobs) if jobs else ""

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reconciler.cloud.slurm import Slurm
-from reconciler.cloud.slurm_job import JobId, describe
+from reconciler.cloud.slurm_job import JobId, SlurmJob, describe
 from reconciler.cloud.slurm_script import Script
 from reconciler.cloud.slurm_submission import JobOptions, prepare
 from reconciler.cloud.slurm_wait import JobWait
 from reconciler.engine.observe import Answer
 from reconciler.errors import ReconcilerError
+from reconciler.plan.held import state
 from reconciler.plan.model import Action, ClusterPlan
 from reconciler.plan.touched import concerned, partitions_of
 from reconciler.spec.names import ClusterName
@@ -31,27 +32,53 @@ class Smoke:
     wait: Callable[[Callable[[str], object]], JobWait]
     script: Script
     timeout: float
+    is_interrupted: Callable[[], bool] = lambda: False
 
     def check(self, name: ClusterName, plan: ClusterPlan, answer: Answer, say: Callable[[str], None]) -> list[str]:
-        """What went wrong, a sentence for each partition; empty when every job completed."""
-        live = read_live(answer)
-        if plan.action in (Action.CREATE, Action.REPLACE):
-            partitions = {str(each.get("id")) for each in partitions_of(live)}
-        else:
-            partitions = set(concerned(plan.changes, live))
-        return [said for partition in sorted(partitions) if (said := self._one(name, partition, say))]
+        """What went wrong, a sentence for each partition; empty when every job completed.
 
-    def _one(self, name: ClusterName, partition: str, say: Callable[[str], None]) -> str:
+        A partition that the file itself keeps closed can't be checked, and isn't wrong.
+        """
+        live = read_live(answer)
+        states = {str(each.get("id")): state(each) for each in partitions_of(live)}
+        is_new = plan.action in (Action.CREATE, Action.REPLACE)
+        changed = sorted(states.keys() if is_new else concerned(plan.changes, live))
+        for partition in changed:
+            if states[partition] != "UP":
+                say(f"no smoke check on partition {partition}: its State is {states[partition]}")
+        said = (self._one(name, partition, say) for partition in changed if states[partition] == "UP")
+        return [f"partition {partition}: {wrong}" for partition, wrong in said if wrong]
+
+    def _one(self, name: ClusterName, partition: str, say: Callable[[str], None]) -> tuple[str, str]:
+        if self.is_interrupted():
+            return partition, "not checked, since the run was interrupted"
         say(f"smoke check on partition {partition}")
         submission = prepare(self.script, JobOptions(partition=partition, name=JOB_NAME))
         try:
             job = JobId(self.slurm.submit(name, submission).job_id)
-            waited = self.wait(say).wait(name, job, self.timeout)
-            if waited.is_completed:
-                return ""
-            if not waited.is_over:
-                self.slurm.cancel(name, job)
         except ReconcilerError as error:
-            return f"partition {partition}: {error.summary}"
-        ended = "ended" if waited.is_over else f"was cancelled after {self.timeout:.0f} s"
-        return f"partition {partition}: job {job} {ended}: {describe(waited.jobs)}"
+            return partition, error.summary
+        try:
+            return partition, self._outcome(name, job, say)
+        except ReconcilerError as error:
+            return partition, f"job {job}: {error.summary}"
+
+    def _outcome(self, name: ClusterName, job: JobId, say: Callable[[str], None]) -> str:
+        """How the job ended, where it didn't end well; what hasn't ended is cancelled."""
+        waited = self.wait(say).wait(name, job, self.timeout, is_stuck=_is_stuck)
+        if waited.is_completed:
+            return ""
+        told = describe(waited.jobs)
+        if waited.is_over:
+            codes = sorted({each.exit_code for each in waited.jobs if each.exit_code})
+            return f"job {job} ended: {told}" + (f" (exit code {', '.join(map(str, codes))})" if codes else "")
+        self.slurm.cancel(name, job)
+        if any(map(_is_stuck, waited.jobs)):
+            return f"job {job} couldn't be launched, as when a prolog fails: {told}; it was cancelled"
+        why = "since the run was interrupted" if self.is_interrupted() else f"after {self.timeout:.0f} s"
+        return f"job {job} was cancelled {why}: {told}"
+
+
+def _is_stuck(job: SlurmJob) -> bool:
+    """Whether Slurm holds a job after a launch that failed (22.05 and 25.11: JobHeldUser), so that it'll never run."""
+    return job.is_pending and "held" in job.reason.lower()

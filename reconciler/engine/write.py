@@ -26,10 +26,11 @@ class Clusters(Reads, Protocol):
 
 
 class OperationFailed(Exception):  # noqa: N818 - control flow: `Execution` adds what is in place, and raises OperationError
-    """An operation ended with an error."""
+    """An operation ended with an error. `summary` is what else there is to say of it."""
 
     def __init__(self, operation: str, outcome: Failed) -> None:
         super().__init__(outcome.message)
+        self.summary = ""
         self.operation = operation
         self.outcome = outcome
 

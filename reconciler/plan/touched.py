@@ -16,10 +16,14 @@ _DISRUPTIVE = frozenset({Impact.RECREATES_NODES, Impact.REMOVES_NODES, Impact.IM
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Live partitions whose running jobs a plan could hurt, and those of them that go, with their queues."""
+    """Live partitions whose running jobs a plan could hurt, and those of them that go, with their queues.
+
+    dropped: those that go while the cluster's controller stays, which may still have records of jobs that name them.
+    """
 
     partitions: frozenset[str] = frozenset()
     going: frozenset[str] = frozenset()
+    dropped: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.partitions)
@@ -49,7 +53,7 @@ def touched(action: Action, changes: Iterable[Change], live: Typed) -> Touched:
             hurt |= by_pool.get(change.item, set())
         else:
             hurt |= every
-    return Touched(frozenset(hurt | going), frozenset(going))
+    return Touched(frozenset(hurt | going), frozenset(going), dropped=frozenset(going))
 
 
 def partitions_by_pool(live: Typed) -> dict[str, set[str]]:

@@ -81,6 +81,12 @@ def apply_markdown(report: ApplyReport, about: About, *, limit: int = COMMENT_LI
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
+def error_markdown(report: ApplyReport, about: About) -> str:
+    """What ended a command before it had a report."""
+    told = "\n".join(f"> {_say(error.message)} ({code(error.code)})" for error in report.errors)
+    return f"## {prose(f'{about.name}: failed')}\n\n> [!CAUTION]\n{told}\n"
+
+
 def _urgency(result: Result) -> int:
     order = (Status.FAILED, Status.BLOCKED, Status.PENDING, Status.SKIPPED, Status.APPLIED, Status.NO_OP)
     return order.index(result.status)

@@ -16,15 +16,16 @@ _projects = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def _emulator() -> Iterator[Emulator]:
+def emulator() -> Iterator[Emulator]:
+    """One for all tests; only one of them uses it at a time."""
     with Emulator(EmulatorConfig(lro_seconds=LRO_SECONDS)) as running:
         yield running
 
 
 @pytest.fixture
-def rig(_emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
+def rig(emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     """A repository and a project of its own, where time passes by sleeping alone."""
-    made = Rig(tmp_path, _emulator.url, f"fault-{next(_projects)}", monkeypatch, FakeTime())
+    made = Rig(tmp_path, emulator.url, f"fault-{next(_projects)}", monkeypatch, FakeTime())
     yield made
     made.control.clear_faults()
     made.control.reset_quirks()

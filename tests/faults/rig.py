@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import requests
 
+from reconciler.emulator.control import ControlError
 from tests.contract.bench import LOCATION, Bench
 from tests.contract.specs import cpu_pool, login_pool
 from tests.faults.clock import FakeTime
@@ -26,6 +27,13 @@ class Rig(Bench):
         self.time = time
         time.install(monkeypatch)
         monkeypatch.setenv("RECONCILER_REQUEST_TIMEOUT", str(REQUEST_TIMEOUT))
+
+    def stored(self, cluster: str) -> dict[str, Any] | None:
+        """The stored resource of a cluster; None where there is none."""
+        try:
+            return self.control.get(self.name(cluster))
+        except ControlError:
+            return None
 
 
 def operations(bench: Bench) -> Counter[str]:

@@ -23,7 +23,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # names may hold characters that the locale doesn't know
     from reconciler.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # what is left goes with the process: to look for cycles in it on the way out takes long, too
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -40,12 +40,9 @@ def first_cluster(folder: Path, name: ClusterName, *, asked: bool) -> Files:
         say(f"no first cluster file: {scaffold.FOLDER} has clusters already")
         return {}
     files = scaffold.starter(name)
-    loaded = _loaded(files)
-    for finding in loaded.findings:
+    for finding in _loaded(files).findings:
         if finding.severity is Severity.ERROR:
             raise UsageError(finding.message, hint=finding.hint)
-    if [desired.name for desired in loaded.clusters] != [name]:
-        raise UsageError(f"{'/'.join(name)} can't be written in YAML as it is")
     return files
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from reconciler.plan import payload
@@ -16,6 +16,7 @@ from reconciler.plan.model import Action, Change, ClusterPlan, Request
 from reconciler.plan.notes import notes_for
 from reconciler.plan.policy import blockers_for, decide, refine
 from reconciler.plan.status import live_status
+from reconciler.spec.fields import Impact
 from reconciler.spec.model import Desired
 from reconciler.spec.names import ClusterName, project_aliases
 from reconciler.spec.reading import read_live
@@ -68,7 +69,9 @@ def plan_cluster(
 def _absent(desired: Desired) -> ClusterPlan:
     leaving = desired.lifecycle.state == "absent"
     written = desired_form(desired.spec, {})
-    changes = () if leaving else tuple(diff({}, written))
+    # Nothing is there that a create could harm, and what can't be changed later is chosen now.
+    new = () if leaving else diff({}, written)
+    changes = tuple(replace(change, impact=Impact.IN_PLACE) for change in new)
     action = Action.NO_OP if leaving else Action.CREATE
     return ClusterPlan(
         cluster=str(desired.name),

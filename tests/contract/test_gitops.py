@@ -227,7 +227,7 @@ class TestWindow:
         """`--wait-for-window` says when it opens, and Ctrl-C ends the wait with nothing sent."""
         self.edited(bench, 5, "zone")
         process = bench.start("apply", "--auto-approve", "--wait-for-window", "--format", "json")
-        process.hear("waiting for the window")
+        process.hear("waiting for the maintenance window")
         process.signal(signal.SIGINT)
         assert process.end() == 130
         assert json.loads(process.out)["results"][0]["status"] == "skipped"

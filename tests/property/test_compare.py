@@ -55,7 +55,8 @@ def test_no_leaf_edit_is_missed_and_none_is_made_up(new_bench: Callable[[], Benc
     """The plan has changes just when file and answer differ in meaning, whichever side was edited. (Case 19)"""
     bench = _bench(new_bench)
     bench.control.quirks(**data.draw(QUIRKS))
-    spec = joined(data.draw(parts(data.draw(shapes(bench.project)))))
+    shape = data.draw(shapes(bench.project))
+    spec = joined(data.draw(parts(shape)), shape)
     other, path = data.draw(edited(spec))
     side = data.draw(st.sampled_from(["file", "live", "neither"]))
     event(f"{side}: {path}")
@@ -83,10 +84,10 @@ def test_the_diff_is_empty_just_when_the_forms_are_equal(data: st.DataObject) ->
     """What DeepDiff says of the comparison forms is what the diff says."""
     shape = data.draw(shapes("example-proj"))
     drawn = data.draw(parts(shape))
-    spec = joined(drawn)
+    spec = joined(drawn, shape)
     way = data.draw(st.sampled_from(["edit", "leaf", "respelled"]))
     other = {
-        "edit": lambda: joined(data.draw(edits(shape, drawn))),
+        "edit": lambda: joined(data.draw(edits(shape, drawn)), shape),
         "leaf": lambda: data.draw(edited(spec))[0],
         "respelled": lambda: data.draw(respelled(spec)),
     }[way]()

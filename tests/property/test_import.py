@@ -16,7 +16,8 @@ from tests.property.strategies import joined, parts, shapes
 def test_an_imported_cluster_plans_empty(new_bench: Callable[[], Bench], data: st.DataObject) -> None:
     """With scripts in the file or in files of their own; the file has no errors. (Case 136)"""
     bench = new_bench()
-    spec = joined(data.draw(parts(data.draw(shapes(bench.project)))))
+    shape = data.draw(shapes(bench.project))
+    spec = joined(data.draw(parts(shape)), shape)
     extra = data.draw(st.sampled_from([{}, {"futureKnob": {"a": 1}}, {"labels": {"goog-x": "y", "on": "off"}}]))
     bench.control.put(bench.name(), spec | extra)
     more = data.draw(st.sampled_from([[], ["--extract-scripts", "clusters.d/scripts"]]))

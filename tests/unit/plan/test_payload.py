@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.plan.model import Action
+from reconciler.spec.fields import Impact
 from tests.unit.plan.cases import NUMBER, SLURM, answer, at, file_spec, plan
 
 
@@ -152,6 +153,7 @@ def test_create() -> None:
     assert made.request.path.endswith("/locations/us-central1/modelDevelopmentClusters")
     assert made.request.query == {"model_development_cluster_id": "demo"}
     assert made.request.body == file_spec()
+    assert {change.impact for change in made.changes} == {Impact.IN_PLACE}
     assert made.live_fingerprint is None
 
 

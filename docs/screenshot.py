@@ -128,7 +128,7 @@ def git(repository: Path, *arguments: str) -> str:
 
 def started(*arguments: str) -> str:
     """Run a program; what it printed."""
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True) 
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
     return done.stdout
 
 

@@ -29,6 +29,7 @@ _UNKNOWN = Origin("", "OWNER/reconciler", "0" * 40)
 
 
 def cluster_path(cluster_id: str) -> PurePosixPath:
+    """Where a cluster's file is put."""
     return FOLDER / f"{cluster_id}.yaml"
 
 

@@ -44,8 +44,9 @@ def annotation(severity: str, message: str, **properties: str | int) -> str:
 
 def _annotation(finding: Finding) -> str:
     message = f"{finding.message} ({finding.hint})" if finding.hint else finding.message
-    places = {"file": finding.file, "line": finding.line, "col": finding.column, "title": finding.rule}
-    return annotation(finding.severity, message, **places)
+    return annotation(
+        finding.severity, message, file=finding.file, line=finding.line, col=finding.column, title=finding.rule
+    )
 
 
 def _data(text: str) -> str:

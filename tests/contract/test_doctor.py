@@ -10,7 +10,7 @@ import pytest
 from reconciler.emulator.server import Emulator, EmulatorConfig
 from tests.contract.bench import LOCATION, Bench, Outcome
 
-DENIED = {"code": 403, "status": "PERMISSION_DENIED", "message": "not yours"}
+DENIED: dict[str, Any] = {"code": 403, "status": "PERMISSION_DENIED", "message": "not yours"}
 SECRET = "made-up-for-this-test"
 NAMES = {
     "tool", "bash", "git", "files", "credentials", "universe", "endpoint", "clock", "list", "get", "slurm",

@@ -174,6 +174,14 @@ def test_the_fingerprint_is_of_the_plan_and_not_of_its_time() -> None:
     assert plan_fingerprint(one) != plan_fingerprint(plan(cluster("demo", nodes(4, 7))))
 
 
+def test_a_commit_that_is_none_is_shown_as_it_is(post: Any, hub: Standin) -> None:
+    """A branch's name in place of a commit becomes no link, and what it holds no markup."""
+    post(plan(cluster("demo", nodes())), "--commit", "main`<b>@all").ok()
+    page = Page(hub.bodies(NUMBER)[0])
+    assert "b" not in page.tags[: page.tags.index("table")]
+    assert "@" not in page.outside
+
+
 def test_pain_g79_an_older_commit_says_so(post: Any, hub: Standin) -> None:
     """A run that was overtaken by a push says that its plan is outdated."""
     hub.pull(NUMBER, NEWER)

@@ -51,7 +51,8 @@ h2 {font-size: 1.5em; border-bottom: 1px solid #d1d9e0b3; padding-bottom: .3em; 
 code, pre {font: 85% "Liberation Mono", monospace; background: #818b981f; border-radius: 6px}
 code {padding: .2em .4em} pre {padding: 12px; overflow: auto; background: #f6f8fa}
 pre code {padding: 0; background: none}
-table {border-collapse: collapse; margin-bottom: 16px; display: block; overflow: auto} th, td {border: 1px solid #d1d9e0; padding: 6px 13px}
+table {border-collapse: collapse; margin-bottom: 16px; display: block; overflow: auto}
+th, td {border: 1px solid #d1d9e0; padding: 6px 13px}
 tr:nth-child(2n) {background: #f6f8fa}
 blockquote {margin: 0 0 16px; padding: 8px 16px; border-left: .25em solid #d1d9e0}
 blockquote p {margin: 0 0 4px} blockquote ul {margin: 0; padding-left: 1.5em}

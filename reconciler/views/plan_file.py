@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from reconciler.engine.results import Drift
 from reconciler.errors import InputError
 from reconciler.plan.model import FORMAT_VERSION, Plan
 from reconciler.views.json import Document, plan_document
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _MISSING = object()
 
@@ -44,11 +48,19 @@ def _document(text: str) -> Document:
     return document
 
 
+@cache
+def _adapter() -> TypeAdapter[Plan]:
+    """Takes longer to make than a plan file to read."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Plan)
+
+
 def _read(document: Document) -> Plan:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     try:
-        plan = TypeAdapter(Plan).validate_python(_with_masks(document))
+        plan = _adapter().validate_python(_with_masks(document))
         strange = _difference(document, plan_document(plan), "")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]

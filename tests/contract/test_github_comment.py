@@ -20,6 +20,7 @@ from reconciler.plan.model import Action, Blocker, Change, ClusterPlan, Note, Pl
 from reconciler.spec.fields import Impact
 from reconciler.views.github import COMMENT_LIMIT, marker, plan_fingerprint
 from reconciler.views.json import plan_json
+from reconciler.views.text import plan_text
 from tests.contract.bench import Bench, Outcome
 from tests.workflows.standin import BOT, LONGEST, Reply, Standin, serve
 
@@ -276,6 +277,14 @@ def test_secrets_are_masked_with_their_side(post: Any, hub: Standin) -> None:
     assert "[masked after]" in body
     assert old not in body
     assert new not in body
+
+
+def test_secrets_are_masked_in_the_log_too() -> None:
+    """What a run prints of a plan is read by as many as its comment."""
+    secret = "hf_" + "A" * 34
+    told = plan_text(plan(cluster("demo", script(f"export HF={secret}\n", "exit 0\n"))))
+    assert "[masked before]" in told
+    assert secret not in told
 
 
 def test_pain_g77_the_plan_comes_from_a_file_or_standard_input(bench: Bench, hub: Standin) -> None:

@@ -38,7 +38,7 @@ from tests.contract.specs import base
 from tests.faults.mutations import broken_bodies, broken_texts, broken_values
 from tests.faults.scale import scaled
 
-SHARD = 200
+SHARD = 2500
 _ROOT = Path(__file__).parents[1]
 _SAMPLES = _ROOT / "unit" / "emulator_slurm" / "samples"
 NAME = ClusterName("p", "us-central1", "demo")

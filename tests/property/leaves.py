@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from reconciler.spec.fields import Kind, Many
@@ -20,30 +21,40 @@ class Leaf(NamedTuple):
     node: Node
 
 
+def _paths(node: Node) -> Iterator[str]:
+    for child in node.children.values():
+        if not child.row.output and (child.kind is not Kind.MESSAGE or child.many is not Many.NO):
+            yield child.path
+        if not child.row.output:
+            yield from _paths(child)
+
+
+PATHS = tuple(_paths(ROOT))
+
+
 @st.composite
-def edited(draw: st.DrawFn, spec: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The spec with one leaf edited, and which."""
+def edited(draw: st.DrawFn, spec: dict[str, Any], path: str) -> dict[str, Any]:
+    """The spec with one leaf of that field edited."""
     spec = copy.deepcopy(spec)
-    leaf = draw(st.sampled_from(list(_leaves(spec, ROOT))))
-    leaf.holder[leaf.key] = _other(
-        draw, leaf.holder.get(leaf.key) if isinstance(leaf.holder, dict) else leaf.holder[leaf.key], leaf.node
-    )
-    if leaf.holder[leaf.key] is None:
-        del leaf.holder[leaf.key]
-    return spec, leaf.node.path
+    leaves = [leaf for leaf in _leaves(spec, ROOT) if leaf.node.path == path]
+    assume(leaves)
+    holder, key, node = draw(st.sampled_from(leaves))
+    holder[key] = _other(draw, holder.get(key), node)
+    if holder[key] is None:
+        del holder[key]
+    return spec
 
 
 def _leaves(value: dict[str, Any], node: Node) -> Iterator[Leaf]:
     for name, child in node.children.items():
         if child.row.output:
             continue
-        if child.kind is not Kind.MESSAGE:
+        if child.kind is not Kind.MESSAGE or child.many is not Many.NO:
             yield Leaf(value, name, child)
-        elif child.many is not Many.NO:
-            yield Leaf(value, name, child)
+        if child.kind is Kind.MESSAGE and child.many is not Many.NO:
             for item in value.get(name, ()):
                 yield from _leaves(item, child)
-        else:
+        elif child.kind is Kind.MESSAGE:
             yield from _leaves(value.setdefault(name, {}), child)
 
 

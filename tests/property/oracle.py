@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-OUTPUT = {
-    "name", "create_time", "update_time", "start_time", "cluster_status", "cluster_events", "runtime",
-    "effective_flex_start_max_duration",
-}  # fmt: skip
+OUTPUT = {"name", "create_time", "update_time", "start_time", "cluster_status", "cluster_events", "runtime"}
+COMPUTED = {"effective_flex_start_max_duration"}
 FILLED = {
     "network",
     "subnetwork",
@@ -29,8 +27,10 @@ SECONDS = re.compile(r"^(\d+)(\.\d+)?s$")
 
 def normal(file: dict[str, Any], answer: dict[str, Any], project: str, number: str) -> tuple[Any, Any]:
     """File and answer, such that they are equal when nothing is to be changed."""
-    wanted = _plain(_snake(file), project, number)
-    live = _plain(_snake(answer), project, number)
+    wanted, live = (
+        _plain({key: value for key, value in _snake(side).items() if key not in OUTPUT}, project, number)
+        for side in (file, answer)
+    )
     for side in (wanted, live):
         _mark_default(side)
     return wanted, _restricted(live, wanted)
@@ -59,7 +59,7 @@ def _plain(value: Any, project: str, number: str, name: str = "") -> Any:
         elif name == "config":
             members = {key.replace("_", "").lower(): item for key, item in members.items()}
         else:
-            members = {key: item for key, item in members.items() if item is not None and key not in OUTPUT}
+            members = {key: item for key, item in members.items() if item is not None and key not in COMPUTED}
         return members or None
     if isinstance(value, list):
         items = [

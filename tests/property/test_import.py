@@ -12,7 +12,7 @@ from tests.property.strategies import joined, parts, shapes
 
 
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_an_imported_cluster_plans_empty(new_bench: Callable[[], Bench], data: st.DataObject) -> None:
     """With scripts in the file or in files of their own; the file has no errors. (Case 136)"""
     bench = new_bench()

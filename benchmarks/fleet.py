@@ -1,4 +1,4 @@
-"""A fleet of made-up clusters of realistic size: cluster files, and the same clusters live, of which some differ.
+"""A fleet of made-up clusters of realistic size: cluster files, and the same clusters live.
 
 Each file has some 120 lines: five pools, four partitions, node sets, Slurm parameters, and scripts by `{file: …}`.
 A project and location holds a thousand clusters at most, so a fleet of ten thousand lies in ten of them.
@@ -18,21 +18,26 @@ import yaml
 PER_LOCATION = 1000
 PAGE = 500  # what the tool asks for
 _LOCATIONS = ("us-central1", "us-east4", "us-west1", "europe-west4", "europe-west1")
+_NODES = 16
 _SCRIPTS = ("tune-host", "check-gpus", "mount-scratch", "clean-tmp")
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """A fleet's files in `root`, and what is live of it. `changed` of the clusters differ from their files."""
+    """The cluster files in `root`, and what is live of them: at first the same."""
 
     root: Path
     size: int
-    changed: int = 0
 
     @property
     def folder(self) -> Path:
         """Where its cluster files are."""
         return self.root / "clusters.d"
+
+    @property
+    def changed(self) -> int:
+        """How many clusters `want` edits: one in a hundred, and one at the least."""
+        return max(1, self.size // 100)
 
     @property
     def pages(self) -> int:
@@ -42,29 +47,29 @@ class Fleet:
 
     def write(self) -> None:
         """Write the cluster files and their scripts."""
-        (self.root / ".git").mkdir(parents=True, exist_ok=True)
+        (self.root / ".git").mkdir(parents=True)
         scripts = self.folder / "scripts"
         scripts.mkdir(parents=True)
         for name in _SCRIPTS:
             (scripts / f"{name}.sh").write_text(_script(name))
         for index in range(self.size):
-            place = self.folder / f"{_place(index)[1]}-{index // PER_LOCATION}"
-            place.mkdir(exist_ok=True)
-            (place / f"{_id(index)}.yaml").write_text(_file_text(*_place(index)) % _values(index))
+            self._path(index).parent.mkdir(exist_ok=True)
+            self._path(index).write_text(_file_text(*_place(index)) % _values(index))
+
+    def want(self, nodes: int) -> None:
+        """Edit one file in a hundred: another greatest number of nodes in one of its pools, and another label."""
+        for index in range(0, self.size, self.size // self.changed):
+            text = _file_text(*_place(index)) % _values(index)
+            text = text.replace(f"max_node_count: {_NODES}", f"max_node_count: {nodes}")
+            self._path(index).write_text(text.replace("managed-by: reconciler", f"managed-by: reconciler-{nodes}"))
 
     def seed(self, path: Path) -> None:
         """Write what is live, as the emulator's `--seed` takes it."""
-        every = max(1, self.size // self.changed) if self.changed else 0
-        texts = (
-            _live_text(*_place(index), changed=bool(every) and index % every == 0) % _values(index)
-            for index in range(self.size)
-        )
+        texts = (_live_text(*_place(index)) % _values(index) for index in range(self.size))
         path.write_text(f"[{','.join(texts)}]")
 
-    def edit(self) -> None:
-        """Change every file a little: what an apply has to do on all of them."""
-        for path in self.folder.rglob("*.yaml"):
-            path.write_text(path.read_text().replace("max_node_count: 16", "max_node_count: 17"))
+    def _path(self, index: int) -> Path:
+        return self.folder / f"{_place(index)[1]}-{index // PER_LOCATION}" / f"{_id(index)}.yaml"
 
 
 def _place(index: int) -> tuple[str, str]:
@@ -102,19 +107,16 @@ def _file_text(project: str, location: str) -> str:
 
 
 @cache
-def _live_text(project: str, location: str, *, changed: bool) -> str:
+def _live_text(project: str, location: str) -> str:
     """The JSON of a location's live clusters, with %-places."""
-    live = _with_scripts(_spec(project, location))
-    if changed:
-        live["labels"]["debug"] = "by-hand"
-        live["node_pools"][1]["scaling_spec"]["max_node_count"] = 12
-    return json.dumps({"name": f"projects/{project}/locations/{location}/modelDevelopmentClusters/%(id)s", **live})
+    name = f"projects/{project}/locations/{location}/modelDevelopmentClusters/%(id)s"
+    return json.dumps({"name": name, **_with_scripts(_spec(project, location))})
 
 
 class _Dumper(yaml.CSafeDumper):
     """Lists of names in one line, and no anchors for what comes twice: as people write it."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the signature of the library
         return True
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:  # noqa: FBT001
@@ -158,7 +160,7 @@ def _spec(project: str, location: str) -> dict[str, Any]:
 def _pools(project: str, zone: str) -> Iterator[dict[str, Any]]:
     filestore = f"projects/{project}/locations/{zone}/instances/scratch-%(scratch)s"
     yield _pool("login", "n2-standard-8", (1, 1), zone, "pd-standard", enable_public_ips=True)
-    yield _pool("cpu", "n2-standard-32", (0, 16), zone, "pd-standard", filestores=[filestore])
+    yield _pool("cpu", "n2-standard-32", (0, _NODES), zone, "pd-standard", filestores=[filestore])
     reservation = {
         "reservation_affinity_type": "SPECIFIC_RESERVATION",
         "key": "compute.googleapis.com/reservation-name",

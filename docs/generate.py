@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from reconciler.cli.output import write_file
 from reconciler.plan.schema import plan_schema
 from reconciler.spec.pages import fields_page, rules_page
 from reconciler.spec.schema import cluster_schema
@@ -71,4 +72,4 @@ def _json(schema: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     for path, text in generated().items():
-        (ROOT / path).write_text(text, encoding="utf-8")
+        write_file(ROOT / path, text)

@@ -22,7 +22,9 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may hold characters that the locale doesn't know
     from reconciler.cli.app import run
+    from reconciler.cli.output import open_streams
 
+    open_streams()
     code = run(sys.argv[1:])
     gc.freeze()  # what is left goes with the process: to look for cycles in it on the way out takes long, too
     sys.exit(code)

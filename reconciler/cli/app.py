@@ -5,11 +5,9 @@ Exit codes (contract section 2): 0 done; 1 an error; 2 differences; 64 usage; 13
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -18,6 +16,7 @@ import typer
 from typer.exceptions import TyperException
 
 from reconciler.cli.commands import build
+from reconciler.cli.output import say, show
 from reconciler.errors import InterruptedRun, ReconcilerError, UsageError
 
 EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 64, 130
@@ -45,9 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     except ReconcilerError as error:
         return _fail(arguments, error, EXIT_ERROR)
     except BrokenPipeError:
-        # The reader of our output has left (`| head`): nobody is there to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_ERROR
+        return EXIT_ERROR  # the reader of our output has left (`| head`): nobody is there to be told
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(arguments, ReconcilerError(f"{place}{error.strerror or error}"), EXIT_ERROR)
@@ -96,9 +93,10 @@ def _fail(arguments: Sequence[str], error: ReconcilerError, code: int) -> int:
     from reconciler.views.safe import safe
 
     if _wants_json(arguments):
-        typer.echo(error_json(error), nl=False)
+        with suppress(OSError):  # what can't be shown there is said below
+            show(error_json(error))
     hint = f"\n  {safe(error.hint)}" if error.hint else ""
-    typer.echo(f"error: {safe(error.summary)}{hint}", err=True)
+    say(f"error: {safe(error.summary)}{hint}")
     return code
 
 

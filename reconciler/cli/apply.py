@@ -16,6 +16,7 @@ from reconciler.cli.options import (
     Paths,
     Report,
     ReportFormat,
+    ShardOption,
     Timeout,
     UpdateMode,
 )
@@ -34,6 +35,7 @@ def apply(
     context: typer.Context,
     paths: Paths = None,
     only: Only = None,
+    shard: ShardOption = None,
     plan_file: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it at run time
         typer.Option("--plan", metavar="FILE", help="Apply just this plan; refuse if anything has changed since."),
@@ -81,7 +83,7 @@ def apply(
     from reconciler.engine.applier import Policy
     from reconciler.engine.interrupt import Interrupt
 
-    loaded = load_files(paths, only)
+    loaded = load_files(paths, only, shard)
     run = applying.Run(
         policy=Policy(parallelism, allow_delete, allow_replace, wait_for_window),
         update_mode=update_mode.value if update_mode else "",

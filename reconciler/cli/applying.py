@@ -69,7 +69,7 @@ def apply_files(
     if loaded.findings:
         say(findings_text(loaded.findings))
     review = plan_file or expect
-    reviewed = _read_plan(review) if review else None
+    reviewed = _read_plan(review, loaded) if review else None
     if reviewed and not run.update_mode:
         run = replace(run, update_mode=reviewed.update_mode)
     tools = _tools(cloud, run, interrupt)
@@ -158,10 +158,14 @@ def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
     )
 
 
-def _read_plan(path: Path) -> Plan:
+def _read_plan(path: Path, loaded: Loaded) -> Plan:
+    """A reviewed plan, of the clusters that this run is about."""
     from reconciler.views.plan_file import read_plan
 
-    return read_plan(_read(path))
+    plan = read_plan(_read(path))
+    names = {each.cluster: ClusterName.parse(each.cluster) for each in plan.clusters}
+    ours = {cluster for cluster, name in names.items() if name is None or loaded.concerns(name)}
+    return replace(plan, clusters=tuple(each for each in plan.clusters if each.cluster in ours))
 
 
 def _made_again(approved: Plan, wanted: dict[str, Desired], tools: Tools, plan_file: Path) -> Plan:

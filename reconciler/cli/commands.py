@@ -21,6 +21,7 @@ MODULES = {
     "plan": ("plan",),
     "apply": ("apply", "delete"),
     "drift": ("drift",),
+    "merge": ("merge",),
     "clusters": ("list", "get", "status", "import"),
     "operations": ("operations",),
     "jobs": ("jobs",),

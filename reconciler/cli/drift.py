@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Only, Paths, PlanFormat
+from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Only, Paths, PlanFormat, ShardOption
 from reconciler.cli.plan import EXIT_DIFFERENCES
 
 Unmanaged = Annotated[
@@ -23,6 +23,7 @@ def drift(
     context: typer.Context,
     paths: Paths = None,
     only: Only = None,
+    shard: ShardOption = None,
     output: AsPlan = PlanFormat.TEXT,
     include_unmanaged: Unmanaged = False,
     metrics_file: Annotated[
@@ -44,7 +45,7 @@ def drift(
     from reconciler.views.metrics import drift_metrics
     from reconciler.views.registry import for_drift
 
-    loaded = load_files(paths, only)
+    loaded = load_files(paths, only, shard)
     if loaded.findings:
         say(findings_text(loaded.findings))
     with connect(context, endpoint, impersonate) as cloud:
@@ -53,7 +54,8 @@ def drift(
             loaded.clusters,
             assess=Assessor(now()),
             errors=refused(loaded),
-            known=[each.name for each in loaded.refused if each.name],
+            known=loaded.names,
+            concerns=loaded.concerns,
             include_unmanaged=include_unmanaged,
         )
     if metrics_file:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reconciler.cli.output import say
 from reconciler.errors import InputError, UsageError
 from reconciler.plan.model import ClusterPlan, PlanError
 from reconciler.spec.loader import Loaded, load, load_text
@@ -13,25 +15,39 @@ from reconciler.spec.names import ClusterName
 
 if TYPE_CHECKING:
     from reconciler.plan.base import Base
+    from reconciler.plan.shard import Shard
 
 DEFAULT_PATHS = (Path("clusters.d"),)
 
 
-def load_files(paths: Sequence[Path] | None, only: Sequence[str] | None) -> Loaded:
+def load_files(paths: Sequence[Path] | None, only: Sequence[str] | None, shard: str | None = None) -> Loaded:
     """The clusters of the files, checked by every rule. Findings are in the result; nothing is raised for them.
 
-    Raises UsageError where `--cluster` fits no cluster.
+    `shard` is I/N or auto, None for all clusters. Raises UsageError where it makes no sense, and where `--cluster` fits
+    no cluster.
     """
     from reconciler.spec import rules
 
+    part = _shard(shard) if shard is not None else None
     loaded = load(paths or DEFAULT_PATHS, cwd=Path.cwd(), checks=(rules.check,))
-    if not only:
-        return loaded
-    chosen = loaded.select(only)
-    if not chosen.clusters and not chosen.refused:
+    chosen = loaded.select(only) if only else loaded
+    if only and not chosen.clusters and not chosen.refused:
         known = ", ".join(desired.name.cluster_id for desired in loaded.clusters) or "none"
         raise UsageError(f"--cluster {' '.join(only)} fits no cluster of the files", hint=f"known: {known}")
-    return chosen
+    if part is None:
+        return chosen
+    mine = chosen.only(part.has)
+    say(f"shard {part}: {len(mine.clusters)} of {len(chosen.clusters)} clusters")
+    return mine
+
+
+def _shard(text: str) -> Shard:
+    from reconciler.plan.shard import parse
+
+    try:
+        return parse(text, os.environ)
+    except ValueError as error:
+        raise UsageError(f"--shard: {error}") from None
 
 
 def refused(loaded: Loaded) -> list[PlanError]:
@@ -42,20 +58,17 @@ def refused(loaded: Loaded) -> list[PlanError]:
     ]
 
 
-def files_at(
-    revision: str, paths: Sequence[Path] | None, only: Sequence[str] | None, head: Loaded
-) -> tuple[Base, list[ClusterPlan]]:
+def files_at(revision: str, paths: Sequence[Path] | None, head: Loaded) -> tuple[Base, list[ClusterPlan]]:
     """The files at a git revision, and what is to be said of clusters that had files there and have none in the tree.
 
-    Raises InputError where git can't give them.
+    Both are narrowed down as `head`, the files of the tree, is. Raises InputError where git can't give them.
     """
     from reconciler.engine.revision import RevisionFiles
     from reconciler.plan.base import Base, removed
 
     with RevisionFiles(revision, Path.cwd()) as files:
         loaded = load_text(files, [path.as_posix() for path in paths or DEFAULT_PATHS], cwd=files.prefix)
-    if only:
-        loaded = loaded.select(only)
+    loaded = loaded.only(head.concerns)
     base = Base(
         {desired.name: desired for desired in loaded.clusters},
         frozenset(each.name for each in loaded.refused if each.name),

@@ -56,6 +56,10 @@ Only = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option("--cluster", metavar="ID", help="Only these clusters; ids or PROJECT/LOCATION/ID, with * and ?."),
 ]
+ShardOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the fleet; auto: this task's."),
+]
 Cluster = Annotated[
     str, typer.Argument(metavar="CLUSTER", help="An id known from clusters.d, PROJECT/LOCATION/ID, or the full name.")
 ]

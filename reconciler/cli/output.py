@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 import typer
 
@@ -13,13 +16,38 @@ from reconciler.views.terminal import use_colour
 
 
 def show(text: str) -> None:
-    """The result."""
-    typer.echo(text.removesuffix("\n"))
+    """The result. Raises OSError where it can't be written: a full disk, a reader that has left."""
+    try:
+        typer.echo(text.removesuffix("\n"))
+    except OSError as error:
+        _abandon(sys.stdout)
+        raise type(error)(error.errno, error.strerror, "standard output") from None
 
 
 def say(text: str) -> None:
-    """Progress and asides."""
-    typer.echo(text, err=True)
+    """Progress and asides. Nothing stops because nobody can read them."""
+    try:
+        typer.echo(text, err=True)
+    except OSError:
+        _abandon(sys.stderr)
+
+
+def _abandon(stream: TextIO) -> None:
+    """Let what is still in its buffer, and all that follows, go nowhere: Python would try again when it exits."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+def open_streams() -> None:
+    """Make a standard stream that is closed (`>&-`) the null device: the next connection would get its number."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115 - open as long as the process
 
 
 def colour() -> bool:
@@ -33,9 +61,23 @@ def colour_on_stderr() -> bool:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file so that a reader, or a kill at any moment, finds the old one or the new one. Raises OSError."""
-    target = path.resolve()
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    """Write a file so that a reader, or a kill at any moment, finds the old one or the new one.
+
+    What is no regular file (a pipe, `/dev/stdout`) is written into instead of replaced. Raises OSError with the path.
+    """
+    try:
+        target = path.resolve()
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+        else:
+            _replace(target, text)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
+def _replace(target: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}"[:200])
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -45,7 +87,8 @@ def write_file(path: Path, text: str) -> None:
         Path(temporary).chmod(mode)
         Path(temporary).replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(temporary).unlink()
         raise
 
 

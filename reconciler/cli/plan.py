@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Mode, Only, Paths, PlanFormat, UpdateMode
+from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Mode, Only, Paths, PlanFormat, ShardOption, UpdateMode
 
 if TYPE_CHECKING:
     from reconciler.plan.model import Plan
@@ -24,6 +24,7 @@ def plan(
     context: typer.Context,
     paths: Paths = None,
     only: Only = None,
+    shard: ShardOption = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it at run time
         typer.Option("--out", metavar="FILE", help="Also write the plan as JSON, for apply --plan."),
@@ -52,12 +53,12 @@ def plan(
     from reconciler.engine.planner import make_plan
     from reconciler.views.registry import for_plan
 
-    loaded = load_files(paths, only)
+    loaded = load_files(paths, only, shard)
     if loaded.findings:
         from reconciler.views.findings import findings_text
 
         say(findings_text(loaded.findings))
-    base, gone = files_at(base_ref, paths, only, loaded) if base_ref is not None else (None, ())
+    base, gone = files_at(base_ref, paths, loaded) if base_ref is not None else (None, ())
     with connect(context, endpoint, impersonate) as cloud:
         made = make_plan(
             cloud.clusters,
@@ -71,7 +72,7 @@ def plan(
 
         write_file(out, plan_json(made))
     show(for_plan(output.value, colour=colour(), full=full)(made))
-    raise typer.Exit(_exit_code(made, detailed=detailed_exitcode))
+    raise typer.Exit(exit_code(made, detailed=detailed_exitcode))
 
 
 def now() -> datetime:
@@ -79,7 +80,8 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def _exit_code(made: Plan, *, detailed: bool) -> int:
+def exit_code(made: Plan, *, detailed: bool) -> int:
+    """Of a plan: 1 for errors and blockers; 2 for changes, where these are asked for."""
     if made.errors or made.is_blocked:
         return 1
     return EXIT_DIFFERENCES if detailed and made.has_changes else 0

@@ -96,12 +96,10 @@ def _emulated(settings: Settings) -> Iterator[Settings]:
 
 
 def _cloud(settings: Settings, sleep: Callable[[float], object], *, verbose: bool) -> Cloud:
+    from reconciler.cli.output import say
     from reconciler.cloud.clusters import Clusters
     from reconciler.cloud.operations import Operations
     from reconciler.cloud.transport import Transport
-
-    def say(line: str) -> None:
-        typer.echo(line, err=True)
 
     transport = Transport(settings, sleep=sleep, on_retry=say, debug=say if verbose else None)
 

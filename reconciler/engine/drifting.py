@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from reconciler.engine.assess import Assessor
 from reconciler.engine.observe import Reads
@@ -22,9 +22,13 @@ def find_drift(
     assess: Assessor,
     errors: Iterable[PlanError] = (),
     known: Iterable[ClusterName] = (),
+    concerns: Callable[[ClusterName], bool] = lambda _: True,
     include_unmanaged: bool = False,
 ) -> Drift:
-    """Compare live with the files. `known` names clusters whose files can't be used: they count as managed too."""
+    """Compare live with the files. `known` names all clusters that files name, usable or not, looked at or not.
+
+    Unmanaged ones are looked for where these are, and told where they are among those that the run `concerns`.
+    """
     failures = list(errors)
     managed = {desired.name for desired in clusters} | set(known)
     unmanaged: list[str] = []
@@ -35,7 +39,7 @@ def find_drift(
             for answer in reads.list(project, location):
                 shown = ClusterName.parse(str(answer.get("name", "")))
                 name = ClusterName(project, location, shown.cluster_id) if shown else None
-                if name and name not in managed:
+                if name and name not in managed and concerns(name):
                     unmanaged.append(str(name))
         except ReconcilerError as error:
             failures.append(PlanError(f"projects/{project}/locations/{location}", error.code, str(error)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from reconciler.engine.threads import in_parallel
-from reconciler.errors import PermissionDeniedError, ReconcilerError
+from reconciler.errors import ApiError, ReconcilerError
 from reconciler.spec.names import ClusterName
 
 Answer = dict[str, Any]
@@ -44,8 +44,8 @@ def _location(reads: Reads, names: list[ClusterName], seen: Seen, failed: Failed
     if len(names) >= LIST_FROM:
         try:
             _by_list(reads, missing, seen)
-        except PermissionDeniedError:
-            pass  # GET may be permitted where LIST isn't
+        except ApiError:
+            pass  # refused, such as by permissions: GET may be allowed where LIST isn't, and says why if not
         except ReconcilerError as error:
             for name in missing.values():
                 failed(name, error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -30,31 +30,42 @@ class Refused:
     document: int = 0
 
 
+def _every(_name: ClusterName) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Loaded:
     """What the files say. Every error is in `findings`, and what has one is in `refused` and not in `clusters`.
 
     `readable` has the clusters and those of the refused that could be read all the same: what is left to be said of
-    them, such as faults of scripts, is worth saying. Nothing else may be done with them.
+    them, such as faults of scripts, is worth saying. Nothing else may be done with them. `names` are of all clusters
+    that the files name, narrowed down to some or not, and `concerns` tells which it was narrowed down to.
     """
 
     clusters: tuple[Desired, ...]
     readable: tuple[Desired, ...]
     findings: tuple[Finding, ...]
     refused: tuple[Refused, ...]
+    names: frozenset[ClusterName]
     _concern: Mapping[Finding, frozenset[ClusterName | None]] = field(repr=False, compare=False)
     _reader: Reader = field(repr=False, compare=False)
     _found: Mapping[str, Found] = field(repr=False, compare=False)
+    concerns: Callable[[ClusterName], bool] = field(default=_every, repr=False, compare=False)
 
     def select(self, patterns: Iterable[str]) -> Loaded:
-        """What concerns the clusters that any of the patterns fits, and what can't be told to concern others.
+        """What concerns the clusters that any of the patterns fits.
 
         A pattern is a glob over cluster ids or over PROJECT/LOCATION/ID, or a full resource name.
         """
         wanted = tuple(patterns)
+        return self.only(lambda name: any(_fits(name, pattern) for pattern in wanted))
+
+    def only(self, chosen: Callable[[ClusterName], bool]) -> Loaded:
+        """What concerns these clusters, and what can't be told to concern others."""
 
         def fits(name: ClusterName | None) -> bool:
-            return name is None or any(_fits(name, pattern) for pattern in wanted)
+            return name is None or chosen(name)
 
         return replace(
             self,
@@ -62,6 +73,7 @@ class Loaded:
             readable=tuple(desired for desired in self.readable if fits(desired.name)),
             findings=tuple(each for each in self.findings if any(fits(name) for name in self._concern[each])),
             refused=tuple(refused for refused in self.refused if fits(refused.name)),
+            concerns=lambda name: self.concerns(name) and chosen(name),
         )
 
     def locate(self, desired: Desired, path: FieldPath) -> Place:
@@ -140,6 +152,7 @@ def _loaded(drafts: list[Draft], common: list[Finding], reader: Reader, found: M
         readable=sorted_clusters(drafts),
         findings=tuple(sorted(concern, key=lambda each: (each.file, each.line, each.column))),
         refused=tuple(sorted(refused, key=lambda each: (each.source, each.document))),
+        names=frozenset(draft.name for draft in drafts if draft.name is not None),
         _concern={each: frozenset(names) for each, names in concern.items()},
         _reader=reader,
         _found=found,

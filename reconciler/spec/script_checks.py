@@ -10,6 +10,7 @@ import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import NamedTuple
 
 from reconciler.spec.findings import Finding, Severity
@@ -78,8 +79,13 @@ def _is_for_bash(text: str) -> bool:
 def _on_syntax(texts: list[str], bash: str, seconds: float) -> dict[str, list[Remark]]:
     """What bash says of each text. Raises OSError where it can't be run."""
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        found = pool.map(lambda text: list(_ask_bash(text, bash, seconds)), texts)
-        return dict(zip(texts, found, strict=True))
+        found = pool.map(lambda text: _syntax(text, bash, seconds), texts)
+        return {text: list(remarks) for text, remarks in zip(texts, found, strict=True)}
+
+
+@lru_cache(maxsize=256)  # clusters share scripts, and apply asks about those of each one once more
+def _syntax(text: str, bash: str, seconds: float) -> tuple[Remark, ...]:
+    return tuple(_ask_bash(text, bash, seconds))
 
 
 def _ask_bash(text: str, bash: str, seconds: float) -> Iterator[Remark]:

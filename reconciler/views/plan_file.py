@@ -24,7 +24,16 @@ def read_plan(text: str) -> Plan:
 
 def read_drift(text: str) -> Drift:
     """What `drift_json` wrote. Raises InputError."""
+    return _drift(_document(text))
+
+
+def read_either(text: str) -> Plan | Drift:
+    """What a plan file or a drift report holds, whichever it is. Raises InputError."""
     document = _document(text)
+    return _drift(document) if "unmanaged" in document else _read(document)
+
+
+def _drift(document: Document) -> Drift:
     unmanaged = document.pop("unmanaged", None)
     if not isinstance(unmanaged, list) or not all(isinstance(name, str) for name in unmanaged):
         raise InputError("this is no drift report: unmanaged is not a list of names")

@@ -10,23 +10,35 @@ import pytest
 import requests
 
 from reconciler.emulator.control import ControlError
-from tests.contract.bench import LOCATION, Bench
+from tests.contract.bench import LOCATION, Bench, Outcome
 from tests.contract.specs import cpu_pool, login_pool
 from tests.faults.clock import FakeTime
 
+# A token that must be seen nowhere but by the service.
+CANARY = "canary-token-5b0d6b1fa2c94c6d"
 # One answer must be there by then; real seconds, since sockets know no others.
 REQUEST_TIMEOUT = 0.3
 LRO_SECONDS = 1.5
 
 
 class Rig(Bench):
-    """A repository, a project of its own, the emulator and the command line, under one clock."""
+    """A repository, a project of its own, the emulator and the command line, under one clock.
+
+    Every command runs with `--verbose` and a token, and fails the test where the token comes out.
+    """
 
     def __init__(self, root: Path, url: str, project: str, monkeypatch: pytest.MonkeyPatch, time: FakeTime) -> None:
         super().__init__(root, url, project, monkeypatch)
         self.time = time
         time.install(monkeypatch)
         monkeypatch.setenv("RECONCILER_REQUEST_TIMEOUT", str(REQUEST_TIMEOUT))
+        monkeypatch.setenv("RECONCILER_ACCESS_TOKEN", CANARY)
+
+    def run(self, *arguments: str | Path, typed: str | None = None) -> Outcome:
+        """Run a command to its end."""
+        outcome = super().run("--verbose", *arguments, typed=typed)
+        assert CANARY not in outcome.out + outcome.err, "the token is shown"
+        return outcome
 
     def stored(self, cluster: str) -> dict[str, Any] | None:
         """The stored resource of a cluster; None where there is none."""

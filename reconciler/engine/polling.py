@@ -46,7 +46,7 @@ class PollPolicy:
     """
 
     first: float = 0.25
-    growth: float = 1.3
+    growth: float = 1.35
     longest: float = 30.0
     polls_per_second: float = 10.0
     batch: int = 5

@@ -78,6 +78,8 @@ def _is_for_bash(text: str) -> bool:
 
 def _on_syntax(texts: list[str], bash: str, seconds: float) -> dict[str, list[Remark]]:
     """What bash says of each text. Raises OSError where it can't be run."""
+    if len(texts) <= _PARALLEL:  # one cluster's, which may be known: threads cost more than what they save
+        return {text: list(_syntax(text, bash, seconds)) for text in texts}
     with ThreadPoolExecutor(_PARALLEL) as pool:
         found = pool.map(lambda text: _syntax(text, bash, seconds), texts)
         return {text: list(remarks) for text, remarks in zip(texts, found, strict=True)}

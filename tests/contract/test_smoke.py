@@ -203,12 +203,13 @@ def test_a_slurm_that_refuses(bench: Bench, queue: Queue) -> None:
     assert "partition cpu" not in failed["error"]["message"]  # which went well
 
 
-def test_a_slurm_that_goes_away(bench: Bench, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that can't be watched is named, so that somebody can look."""
-    monkeypatch.setenv("RECONCILER_RETRY_BUDGET", "0")
+def test_a_slurm_that_goes_away(bench: Bench, queue: Queue, time: FakeTime) -> None:
+    """A job that can't be watched is named, so that somebody can look; it is tried for as long as the job may take."""
     wanted(bench, lambda spec: slurm(spec)["partitions"][1].update(config={"MaxTime": "60"}))
     queue.switch(fault={"unavailable": True, "method": "GET"})
-    failed = result(smoke(bench).ended(1))
+    begin = time.slept
+    failed = result(smoke(bench, "--smoke-timeout", "5m").ended(1))
+    assert time.slept - begin < 420
     assert failed["error"]["message"].startswith("applied, but the smoke check failed: partition big: job 1: ")
     queue.switch(fault=None)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -77,6 +76,8 @@ def write_file(path: Path, text: str) -> None:
 
 
 def _replace(target: Path, text: str) -> None:
+    import tempfile  # few runs write files
+
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}"[:200])
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:

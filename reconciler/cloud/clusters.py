@@ -11,6 +11,7 @@ from reconciler.cloud.paging import pages
 from reconciler.cloud.transport import Transport
 from reconciler.errors import AmbiguousError, NotFoundError, UnavailableError, UsageError
 from reconciler.spec.names import ClusterName
+from reconciler.spec.shape import misshapen
 
 _VERSION = "/v1beta1/"
 # V names the first, S2 speaks of "a clusters array".
@@ -46,6 +47,8 @@ class Clusters:
         # An empty or foreign object must not pass for a cluster that has lost all its fields.
         if found is None or found.cluster_id != name.cluster_id:
             raise UnavailableError(f"GET {path}: answered {kind_of(cluster)} that isn't this cluster")
+        if wrong := misshapen(cluster):
+            raise UnavailableError(f"GET {path}: answered what is no cluster: {wrong}")
         return cluster
 
     def create(self, name: ClusterName, body: Mapping[str, Any]) -> dict[str, Any]:

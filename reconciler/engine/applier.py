@@ -201,4 +201,5 @@ def _blocked(blockers: Iterable[Blocker]) -> ErrorInfo:
 
 def _not_planned(error: PlanError) -> Result:
     info = ErrorInfo(error.code, error.message)
-    return Result(error.cluster, Action.NO_OP, Status.FAILED, source=error.source, error=info)
+    status = Status.PENDING if error.code == PendingError.code else Status.FAILED  # it stayed busy with something else
+    return Result(error.cluster, Action.NO_OP, status, source=error.source, error=info)

@@ -20,7 +20,15 @@ from reconciler.engine.observe import Answer
 from reconciler.engine.smoke import Smoke
 from reconciler.engine.waiter import Failed, Outcome
 from reconciler.engine.write import Check, Clusters, OperationFailed, Writer
-from reconciler.errors import BlockedError, NotConvergedError, OperationError, ReconcilerError, StaleError
+from reconciler.errors import (
+    AuthError,
+    BlockedError,
+    NotConvergedError,
+    OperationError,
+    PendingError,
+    ReconcilerError,
+    StaleError,
+)
 from reconciler.plan.build import API
 from reconciler.plan.model import Action, ClusterPlan, Request
 from reconciler.plan.schedule import opens
@@ -149,13 +157,20 @@ class Execution:
 
     def _verify(self) -> Answer | None:
         """A fresh GET must leave nothing to change. Reads may lag behind a write, so it is asked a few times."""
-        for pause in (0.5, 1.0, 2.0, None):
-            answer = self._writer.idle()
+        for pause in (0.5, 1.0, 2.0, 0.0):
+            try:
+                answer = self._writer.idle()
+            except AuthError as error:  # it was made, so it hasn't failed
+                raise self._not_proven(error.summary) from error
             if self._is_done(answer):
                 return answer
-            if pause is None or self._tools.waits.sleep(pause):
-                break
+            if self._tools.waits.sleep(pause):
+                raise self._not_proven("interrupted")
         raise self._not_converged(self._plan(answer))
+
+    def _not_proven(self, why: str) -> PendingError:
+        said = f"{self._name}: the change was made, and not looked at again: {why}"
+        return PendingError(said, operation=self.operation, hint="run the same command again")
 
     def _not_converged(self, fresh: ClusterPlan) -> NotConvergedError:
         said = "; ".join(blocker.message for blocker in fresh.blockers) or f"{fresh.action} is still to do"

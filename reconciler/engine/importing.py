@@ -53,11 +53,24 @@ def _string(dumper: _Dumper, text: str) -> yaml.ScalarNode:
         is_plain = plain(text) == text
     except ValueError:
         is_plain = False
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_plain else "'")
+    return _scalar(dumper, text, None if is_plain else "'")
+
+
+def _scalar(dumper: _Dumper, text: str, style: str | None) -> yaml.ScalarNode:
+    """In double quotes, where escapes can stand, if it holds what can't be seen or changes the order of writing."""
+    is_seen = all(each.isprintable() or each in "\n\t" for each in text)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style if is_seen else '"')
 
 
 _Dumper.add_representer(str, _string)
-_Dumper.add_representer(_Text, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|"))
+_Dumper.add_representer(_Text, lambda dumper, text: _scalar(dumper, text, "|"))
+
+
+def _visible(text: str) -> str:
+    """PyYAML escapes control characters; what else can't be seen stands in double quotes by now."""
+    if text.isascii():
+        return text
+    return "".join(each if each.isprintable() or each in "\n\t" else f"\\U{ord(each):08x}" for each in text)
 
 
 def import_cluster(
@@ -90,7 +103,7 @@ def import_cluster(
         "spec": spec,
     }
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
-    return Imported(_HEAD.format(schema=schema or "cluster.schema.json") + text, extracted)
+    return Imported(_HEAD.format(schema=schema or "cluster.schema.json") + _visible(text), extracted)
 
 
 def _empty(node: Node) -> Any:

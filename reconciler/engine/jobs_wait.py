@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.engine.guard import RUNNING_JOBS, Affected, Queue
 from reconciler.engine.settle import Pace, Say, Waits
-from reconciler.errors import BlockedError, InterruptedRun, ReconcilerError
+from reconciler.errors import AuthError, BlockedError, InterruptedRun, ReconcilerError
 from reconciler.plan.touched import Touched
 from reconciler.spec.names import ClusterName
 
@@ -36,7 +36,7 @@ class JobsWait:
         15-second sync), and what starts until then would be hurt, so it must show them closed first.
 
         Jobs that are queued in partitions that go aren't waited for: the next look at the plan judges them.
-        Raises BlockedError after the timeout, InterruptedRun when interrupted.
+        Raises BlockedError after the timeout, InterruptedRun when interrupted, AuthError where credentials end.
         """
         begin = self.waits.clock()
         for pause in self.pace.pauses():
@@ -56,6 +56,8 @@ class JobsWait:
                 return f"the controller still starts jobs in {', '.join(sorted(open_still))}"
             affected = Affected.of(self.queue(name), what)
         except ReconcilerError as error:
+            if isinstance(error, AuthError) and error.code == AuthError.code:
+                raise  # our own credentials have ended, and no wait brings them back
             return f"it isn't known which jobs run there: {error.summary}"
         return affected.passing.in_words()
 

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from reconciler.engine.threads import in_parallel
-from reconciler.errors import ApiError, ReconcilerError
+from reconciler.errors import ApiError, ReconcilerError, UnavailableError
 from reconciler.spec.names import ClusterName
+from reconciler.spec.shape import misshapen
 
 Answer = dict[str, Any]
 Seen = Callable[[ClusterName, Answer | None], None]
 Failed = Callable[[ClusterName, ReconcilerError], None]
 LIST_FROM = 3  # so many clusters of one location are worth a LIST
+LOCATIONS = 4  # read at a time: enough to hide latency, and each holds a page of answers
 
 
 class Reads(Protocol):
@@ -36,14 +38,14 @@ def observe(reads: Reads, names: Iterable[ClusterName], seen: Seen, failed: Fail
     by_place: dict[tuple[str, str], list[ClusterName]] = defaultdict(list)
     for name in names:
         by_place[name.project, name.location].append(name)
-    in_parallel(lambda group: _location(reads, group, seen, failed), list(by_place.values()))
+    in_parallel(lambda group: _location(reads, group, seen, failed), list(by_place.values()), workers=LOCATIONS)
 
 
 def _location(reads: Reads, names: list[ClusterName], seen: Seen, failed: Failed) -> None:
     missing = {name.cluster_id: name for name in names}
     if len(names) >= LIST_FROM:
         try:
-            _by_list(reads, missing, seen)
+            _by_list(reads, missing, seen, failed)
         except ApiError:
             pass  # refused, such as by permissions: GET may be allowed where LIST isn't, and says why if not
         except ReconcilerError as error:
@@ -53,13 +55,16 @@ def _location(reads: Reads, names: list[ClusterName], seen: Seen, failed: Failed
     in_parallel(lambda name: _by_get(reads, name, seen, failed), list(missing.values()))
 
 
-def _by_list(reads: Reads, missing: dict[str, ClusterName], seen: Seen) -> None:
+def _by_list(reads: Reads, missing: dict[str, ClusterName], seen: Seen, failed: Failed) -> None:
     """Hand on what the pages show, and take it out of `missing`."""
     project, location, _ = next(iter(missing.values()))
     for answer in reads.list(project, location):
         shown = ClusterName.parse(str(answer.get("name", "")))
         if shown and (name := missing.pop(shown.cluster_id, None)):
-            seen(name, answer)
+            if wrong := misshapen(answer):  # one of a page: the others are still good
+                failed(name, UnavailableError(f"the list of {name.parent} has what is no cluster: {wrong}"))
+            else:
+                seen(name, answer)
 
 
 def _by_get(reads: Reads, name: ClusterName, seen: Seen, failed: Failed) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from reconciler.engine.observe import Answer, Reads
-from reconciler.errors import PendingError
+from reconciler.errors import AuthError, PendingError
 from reconciler.plan.status import live_status
 from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import read_live
@@ -50,21 +50,28 @@ class Waits:
 def until_idle(reads: Reads, name: ClusterName, waits: Waits, say: Say) -> Answer | None:
     """The cluster's answer once it is in no busy state; None when it is gone.
 
-    Raises PendingError at the timeout or when interrupted, ApiError and UnavailableError as `get` does.
+    Raises PendingError at the timeout, when interrupted, and where credentials end in mid-wait; else what `get` raises.
     """
     begin = waits.clock()
+    state = ""
     for pause in waits.pace.pauses():
-        answer = reads.get(name)
+        try:
+            answer = reads.get(name)
+        except AuthError as error:
+            if not state:
+                raise
+            raise _pending(name, state, error.summary) from error
         if answer is None:
             return None
         status = live_status(read_live(answer))
         if not status.is_busy:
             return answer
-        say(f"{status.state}{': ' + status.detail if status.detail else ''}")
+        state = status.state
+        say(f"{state}{': ' + status.detail if status.detail else ''}")
         if waits.clock() - begin + pause > waits.timeout:
-            raise _pending(name, status.state, f"still {status.state} after {waits.timeout:.0f} s")
+            raise _pending(name, state, f"still {state} after {waits.timeout:.0f} s")
         if waits.sleep(pause * (0.5 + waits.random() / 2)):
-            raise _pending(name, status.state, "interrupted")
+            raise _pending(name, state, "interrupted")
     raise AssertionError("the pauses never end")
 
 

@@ -61,10 +61,9 @@ def held_notes(changes: Iterable[Change], live: Typed, wanted: Typed) -> tuple[N
     `live` need not be given where no change is ignored: then `changes` show all there is.
     """
     released = {change.item for change in changes if _releases(change)}
-    there = {str(each.get("id")): is_held(each) for each in partitions_of(wanted)}
-    lasting = {
-        name for each in partitions_of(live) if is_held(each) and not there.get(name := str(each.get("id")), True)
-    }
+    meant = {str(each.get("id")): is_held(each) for each in partitions_of(wanted)}
+    there = {str(each.get("id")) for each in partitions_of(live) if is_held(each)}
+    lasting = [name for name in there - released if not meant.get(name, True)]
     notes = []
     if released:
         notes.append(

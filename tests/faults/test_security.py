@@ -212,13 +212,28 @@ def test_no_view_obeys_the_texts_of_a_cluster(evil: Rig, command: str, format_: 
 @pytest.mark.parametrize(
     "command", ["plan --format markdown", "plan --format markdown --full", "drift --format markdown"]
 )
-def test_markdown_and_annotations_obey_nothing_either(evil: Rig, command: str) -> None:
-    """Comments and CI logs are views too; an import is one that is read again."""
+def test_markdown_obeys_nothing_either(evil: Rig, command: str) -> None:
+    """Comments are views too."""
     _harmless(evil.run(*command.split()).out)
+
+
+def test_annotations_obey_nothing_either(evil: Rig) -> None:
+    """What CI is to obey is our own alone."""
     for line in evil.run("validate", "--format", "github").out.splitlines():
         assert line.startswith("::") or "::" not in line
         assert line.isprintable()
-    _harmless(evil.run("import", "one").out)
+
+
+def test_an_import_shows_what_it_holds(evil: Rig) -> None:
+    """What can't be seen is escaped in the file, and means itself when it is read: there is nothing to plan."""
+    resource = spec()
+    slurm(resource)["prolog_bash_scripts"] = ["#!/bin/bash\necho '\u202e\u200b\x07\U000e0001'\n"]
+    evil.control.put(evil.name("one"), resource | {"displayName": "\u202eevil\x1b[2J"})
+    outcome = evil.run("import", "one").ok()
+    assert outcome.out.isascii()
+    _harmless(outcome.out)
+    evil.text("clusters.d/one.yaml", outcome.out)
+    evil.run("plan", "--detailed-exitcode").ok()
 
 
 def test_colours_are_our_own(evil: Rig) -> None:

@@ -14,11 +14,12 @@ from reconciler.spec.tree import ROOT, Node
 
 
 class Leaf(NamedTuple):
-    """A place in a spec: what holds it, under which key, and its field."""
+    """A place in a spec: what holds it, under which key, its field, and whether items are known by it."""
 
     holder: Any
     key: Any
     node: Node
+    is_key: bool
 
 
 def _paths(node: Node) -> Iterator[str]:
@@ -38,10 +39,11 @@ def edited(draw: st.DrawFn, spec: dict[str, Any], path: str) -> dict[str, Any]:
     spec = copy.deepcopy(spec)
     leaves = [leaf for leaf in _leaves(spec, ROOT) if leaf.node.path == path]
     assume(leaves)
-    holder, key, node = draw(st.sampled_from(leaves))
-    holder[key] = _other(draw, holder.get(key), node)
-    if holder[key] is None:
+    holder, key, node, is_key = draw(st.sampled_from(leaves))
+    if holder.get(key) and not is_key and draw(st.integers(0, 3)) == 0:
         del holder[key]
+    else:
+        holder[key] = _other(draw, holder.get(key), node)
     return spec
 
 
@@ -50,7 +52,7 @@ def _leaves(value: dict[str, Any], node: Node) -> Iterator[Leaf]:
         if child.row.output:
             continue
         if child.kind is not Kind.MESSAGE or child.many is not Many.NO:
-            yield Leaf(value, name, child)
+            yield Leaf(value, name, child, name == node.row.key)
         if child.kind is Kind.MESSAGE and child.many is not Many.NO:
             for item in value.get(name, ()):
                 yield from _leaves(item, child)
@@ -59,9 +61,7 @@ def _leaves(value: dict[str, Any], node: Node) -> Iterator[Leaf]:
 
 
 def _other(draw: st.DrawFn, value: Any, node: Node) -> Any:
-    """Another value of the field; None for none."""
-    if value and draw(st.integers(0, 3)) == 0:
-        return None
+    """Another value of the field."""
     if node.many is Many.NO:
         return OTHERS[node.kind](draw, value, node)
     items = list(value or [])

@@ -1,0 +1,102 @@
+"""Waiting for a cluster to be idle by looking at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from reconciler.engine.settle import Pace, Waits, until_idle
+from reconciler.errors import PendingError, UnavailableError
+from reconciler.spec.names import ClusterName
+
+NAME = ClusterName("p", "us-central1", "demo")
+Answer = dict[str, Any]
+
+
+def state(word: str, **more: str) -> Answer:
+    """An answer in this state."""
+    return {"clusterStatus": {"state": word, **more}}
+
+
+class Looks:
+    """What each look shows, the last for ever; time passes by sleeping."""
+
+    def __init__(self, *shown: Answer | None) -> None:
+        self._shown = list(shown)
+        self.slept: list[float] = []
+        self.said: list[str] = []
+        self.stops_after = 10_000
+
+    def get(self, _: ClusterName) -> Answer | None:
+        return self._shown.pop(0) if len(self._shown) > 1 else self._shown[0]
+
+    def list(self, project: str, location: str) -> Iterator[Answer]:
+        raise AssertionError("one cluster is looked at")
+
+    def sleep(self, seconds: float) -> bool:
+        self.slept.append(seconds)
+        return len(self.slept) >= self.stops_after
+
+    def wait(self, timeout: float = 7200) -> Answer | None:
+        waits = Waits(self.sleep, lambda: sum(self.slept), lambda: 1.0, timeout)
+        return until_idle(self, NAME, waits, self.said.append)
+
+
+@pytest.mark.parametrize("word", ["RUNNING", "ERROR", "", "SOMETHING_NEW"])
+def test_what_is_not_busy(word: str) -> None:
+    """It is there at once; an unknown state is none to wait for."""
+    looks = Looks(state(word))
+    assert looks.wait() == state(word)
+    assert looks.slept == []
+
+
+@pytest.mark.parametrize("word", ["PROVISIONING", "UPDATING", "STOPPING"])
+def test_what_is_busy(word: str) -> None:
+    """It is looked at until it's over, and what it does is said."""
+    looks = Looks(state(word, detail="nodes"), state(word), state("RUNNING"))
+    assert looks.wait() == state("RUNNING")
+    assert looks.said == [f"{word}: nodes", word]
+
+
+def test_what_is_gone() -> None:
+    """None, at once or after a while."""
+    assert Looks(None).wait() is None
+    assert Looks(state("STOPPING"), None).wait() is None
+
+
+def test_not_for_ever() -> None:
+    """After the timeout it is pending, and the service goes on."""
+    looks = Looks(state("UPDATING"))
+    with pytest.raises(PendingError, match="still UPDATING after 300 s; the service goes on") as caught:
+        looks.wait(300)
+    assert "run the same command again" in str(caught.value)
+    assert 260 < sum(looks.slept) <= 300
+
+
+def test_interrupted() -> None:
+    """Ctrl-C ends the pause, and the wait."""
+    looks = Looks(state("UPDATING"))
+    looks.stops_after = 2
+    with pytest.raises(PendingError, match="interrupted"):
+        looks.wait()
+    assert len(looks.slept) == 2
+
+
+def test_a_failed_look_is_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the caller's to judge."""
+    looks = Looks(None)
+
+    def fail(_: ClusterName) -> Answer | None:
+        raise UnavailableError("it hangs")
+
+    monkeypatch.setattr(looks, "get", fail)
+    with pytest.raises(UnavailableError):
+        looks.wait()
+
+
+def test_pace() -> None:
+    """Pauses grow up to the longest one."""
+    assert list(islice(Pace(1, 2, 5).pauses(), 5)) == [1, 2, 4, 5, 5]

@@ -33,7 +33,7 @@ unit: $(READY) ## All tests but those of a real Slurm's own set-up, with coverag
 
 test-slurm: $(READY) ## Install Debian's Slurm (as root) and prove the whole chain on it.
 	bash tests/slurm/install-slurm.sh
-	$(BIN)/pytest -m slurm -p no:xdist tests/slurm
+	$(BIN)/pytest -m slurm -n 0 tests/slurm
 
 bench: $(READY) ## Measure, as ratios to a floor in the same run.
 	$(BIN)/python -m benchmarks

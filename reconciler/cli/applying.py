@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from reconciler.cli.files import DEFAULT_PATHS, load_files, refused
+from reconciler.cli.files import DEFAULT_PATHS, doubtful, load_files, refused, to_plan
 from reconciler.cli.output import colour, colour_on_stderr, say, show
 from reconciler.cli.plan import now
 from reconciler.engine import settle
-from reconciler.engine.applier import Applier, Policy
+from reconciler.engine.applier import Applier, Later, Policy
 from reconciler.engine.approval import not_allowed, stale, with_changes
 from reconciler.engine.assess import Assessor
 from reconciler.engine.execute import Tools
@@ -73,15 +73,18 @@ def apply_files(
     if reviewed and not run.update_mode:
         run = replace(run, update_mode=reviewed.update_mode)
     tools = _tools(cloud, run, interrupt)
-    wanted = {str(desired.name): desired for desired in loaded.clusters}
+    wanted = {str(desired.name): desired for desired in to_plan(loaded)}
+    busy: list[Desired] = []
     with interrupt.raising():
         if plan_file and reviewed:
             plan = _made_again(reviewed, wanted, tools, plan_file)
         else:
-            plan = _plan(tools, list(wanted.values()), loaded)
+            # Where a plan is looked at before it is applied, it has to be there whole.
+            alone = run.auto_approve and not expect
+            plan = _plan(tools, list(wanted.values()), loaded, put_off=busy.append if alone else None)
     if expect and reviewed:
         _refuse_unexpected(reviewed, plan, expect)
-    return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan)
+    return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan, [_later(tools, each) for each in busy])
 
 
 def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) -> int:
@@ -145,7 +148,12 @@ def _smoke(cloud: Cloud, run: Run, interrupt: Interrupt) -> Smoke:
     return Smoke(slurm, wait, script, run.smoke_timeout, is_interrupted=lambda: bool(interrupt))
 
 
-def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
+def _plan(
+    tools: Tools,
+    wanted: list[Desired],
+    loaded: Loaded | None,
+    put_off: Callable[[Desired], object] | None = None,
+) -> Plan:
     def until_idle(name: ClusterName) -> Answer | None:
         return settle.until_idle(tools.clusters, name, tools.waits, lambda text: say(f"{name}: waiting: {text}"))
 
@@ -153,9 +161,22 @@ def _plan(tools: Tools, wanted: list[Desired], loaded: Loaded | None) -> Plan:
         tools.clusters,
         wanted,
         errors=refused(loaded) if loaded else (),
+        doubtful=doubtful(loaded) if loaded else {},
         assess=tools.assess,
         until_idle=until_idle,
+        put_off=put_off,
     )
+
+
+def _later(tools: Tools, busy: Desired) -> Later:
+    """A cluster that nobody else is to wait for: planned, and shown, when it is idle."""
+
+    def plan() -> Plan:
+        made = _plan(tools, [busy], None)
+        say(plan_text(made, colour=colour_on_stderr()))
+        return made
+
+    return Later(str(busy.name), busy.source, plan)
 
 
 def _read_plan(path: Path, loaded: Loaded) -> Plan:
@@ -200,7 +221,13 @@ Approve = Callable[[Plan], None]
 
 
 def _carry_out(
-    plan: Plan, wanted: dict[str, Desired], tools: Tools, run: Run, interrupt: Interrupt, approve: Approve
+    plan: Plan,
+    wanted: dict[str, Desired],
+    tools: Tools,
+    run: Run,
+    interrupt: Interrupt,
+    approve: Approve,
+    later: Sequence[Later] = (),
 ) -> int:
     from reconciler.cli.watching import observer
     from reconciler.views.json import apply_json
@@ -212,17 +239,19 @@ def _carry_out(
             approve(plan)
     with observer() as watching:
         applier = Applier(tools, run.policy, watching)
-        report = _under(interrupt, applier, plan, wanted)
+        report = _under(interrupt, applier, plan, wanted, later)
     show(apply_json(report) if run.as_json else apply_text(report, colour=colour()))
     for operation in report.pending:  # also where standard output is for a program, or for nobody any more
         say(f"still running; to go on waiting: reconciler operations wait {operation}")
     return EXIT_INTERRUPTED if report.interrupted else _exit_code(report, no_wait=run.no_wait)
 
 
-def _under(interrupt: Interrupt, applier: Applier, plan: Plan, wanted: dict[str, Desired]) -> ApplyReport:
+def _under(
+    interrupt: Interrupt, applier: Applier, plan: Plan, wanted: dict[str, Desired], later: Sequence[Later]
+) -> ApplyReport:
     """The report; after an interruption that outlasts its grace, one made of what is known by then."""
     reports: list[ApplyReport] = []
-    ended = interrupt.watch(lambda: reports.append(applier.apply(plan, wanted)))
+    ended = interrupt.watch(lambda: reports.append(applier.apply(plan, wanted, later)))
     if ended:
         return replace(reports[0], interrupted=bool(interrupt))
     return applier.unfinished(plan)

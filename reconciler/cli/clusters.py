@@ -106,6 +106,7 @@ def import_(
     from reconciler.cli.files import resolve
     from reconciler.cli.output import say, show, write_file
     from reconciler.engine.importing import import_cluster
+    from reconciler.engine.planner import unreadable
     from reconciler.spec.files import DiskFiles, within
 
     folder = (out.parent if out else Path.cwd()).resolve()
@@ -117,7 +118,10 @@ def import_(
         scripts = PurePosixPath(os.path.relpath(extract_scripts.resolve(), folder))
     answer = _get(context, cluster, endpoint, impersonate)
     schema = os.path.relpath(Path.cwd() / "schemas" / "cluster.schema.json", folder)
-    imported = import_cluster(resolve(cluster), answer, scripts=scripts, schema=schema)
+    try:
+        imported = import_cluster(resolve(cluster), answer, scripts=scripts, schema=schema)
+    except (TypeError, AttributeError, KeyError, ValueError) as error:
+        raise unreadable(cluster, error) from None
     targets = {folder / path: text for path, text in imported.scripts.items()}
     if out:
         targets[out] = imported.text

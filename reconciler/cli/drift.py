@@ -35,7 +35,7 @@ def drift(
     impersonate: Impersonate = None,
 ) -> None:
     """Live clusters against their files. Exits 0 when all is as written, 2 on drift, 1 when something can't be read."""
-    from reconciler.cli.files import load_files, refused
+    from reconciler.cli.files import doubtful, load_files, refused, to_plan
     from reconciler.cli.output import colour, say, show, write_file
     from reconciler.cli.plan import now
     from reconciler.cli.session import connect
@@ -51,16 +51,17 @@ def drift(
     with connect(context, endpoint, impersonate) as cloud:
         found = find_drift(
             cloud.clusters,
-            loaded.clusters,
+            to_plan(loaded),
             assess=Assessor(now()),
             errors=refused(loaded),
+            doubtful=doubtful(loaded),
             known=loaded.names,
             concerns=loaded.concerns,
             include_unmanaged=include_unmanaged,
         )
     if metrics_file:
         write_file(metrics_file, drift_metrics(found))
-    differs = found.plan.has_changes or bool(found.unmanaged)
+    differs = found.plan.has_changes or (include_unmanaged and bool(found.unmanaged))
     if not quiet or differs or found.plan.errors:
         show(for_drift(output.value, colour=colour())(found))
     if found.plan.errors:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from reconciler.cli.output import say
 from reconciler.errors import InputError, UsageError
 from reconciler.plan.model import ClusterPlan, PlanError
-from reconciler.spec.loader import Loaded, load, load_text
+from reconciler.spec.loader import Loaded, Refused, load, load_text
 from reconciler.spec.names import ClusterName
 
 if TYPE_CHECKING:
     from reconciler.plan.base import Base
     from reconciler.plan.shard import Shard
+    from reconciler.spec.model import Desired
 
 DEFAULT_PATHS = (Path("clusters.d"),)
 
@@ -52,10 +53,41 @@ def _shard(text: str) -> Shard:
 
 def refused(loaded: Loaded) -> list[PlanError]:
     """The files and clusters that can't be used, as errors that stand in the plan beside the others."""
-    return [
-        PlanError(source=each.source, code="invalid_input", message=each.message, cluster=str(each.name or ""))
+    waived = doubtful(loaded)
+    return [_as_error(each) for each in loaded.refused if each.name not in waived]
+
+
+def doubtful(loaded: Loaded) -> dict[ClusterName, PlanError]:
+    """Clusters that only break rules of the service, each with the error that this is unless it is live just so.
+
+    A live cluster may break a rule that isn't the service's own any more, or never was: sources differ. Its file, as
+    `import` writes it, must plan to nothing.
+    """
+    from reconciler.spec.rules import RULES
+
+    waivable = frozenset(rule.id for rule in RULES) - _NEVER_WAIVED
+    readable = {desired.name for desired in loaded.readable}
+    return {
+        each.name: _as_error(each)
         for each in loaded.refused
-    ]
+        if each.name in readable and each.rules and each.rules <= waivable
+    }
+
+
+# What stands for one thing twice, or says how the file is to be read, can't be compared in spite of it.
+_NEVER_WAIVED = frozenset(
+    {"duplicate-id", "empty-id", "slurm-same-parameter", "ignore-changes", "time-zone", "project", "location"}
+)
+
+
+def _as_error(each: Refused) -> PlanError:
+    return PlanError(source=each.source, code="invalid_input", message=each.message, cluster=str(each.name or ""))
+
+
+def to_plan(loaded: Loaded) -> list[Desired]:
+    """The clusters to be planned: the usable ones, and those in doubt."""
+    waived = doubtful(loaded)
+    return [*loaded.clusters, *(desired for desired in loaded.readable if desired.name in waived)]
 
 
 def files_at(revision: str, paths: Sequence[Path] | None, head: Loaded) -> tuple[Base, list[ClusterPlan]]:

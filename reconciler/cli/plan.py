@@ -46,7 +46,7 @@ def plan(
 
     Exits 1 when a file can't be used, a cluster can't be read, or a blocker stands against a change.
     """
-    from reconciler.cli.files import files_at, load_files, refused
+    from reconciler.cli.files import doubtful, files_at, load_files, refused, to_plan
     from reconciler.cli.output import colour, say, show, write_file
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
@@ -62,8 +62,9 @@ def plan(
     with connect(context, endpoint, impersonate) as cloud:
         made = make_plan(
             cloud.clusters,
-            loaded.clusters,
+            to_plan(loaded),
             errors=refused(loaded),
+            doubtful=doubtful(loaded),
             assess=Assessor(now(), update_mode.value, cloud.queue, base=base),
             besides=gone,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -47,6 +48,15 @@ class _Fate:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A cluster that is busy when the others are planned. `plan` waits for it, and makes its plan."""
+
+    cluster: str
+    source: str
+    plan: Callable[[], Plan]
+
+
 class Applier:
     """Applies approved plans. Interrupting is done through the tools' waits: then every cluster ends as pending."""
 
@@ -56,6 +66,8 @@ class Applier:
         self._observer = observer
         self._running: dict[str, Execution] = {}
         self._results: dict[str, Result] = {}
+        self._later: Sequence[Later] = ()
+        self._slots = threading.Semaphore(policy.parallelism)
 
     @property
     def operations(self) -> dict[str, str]:
@@ -77,13 +89,30 @@ class Applier:
             for c in plan.clusters
             if c.cluster not in self._results
         )
-        results = {result.cluster: result for result in (*left, *self._results.values())}
+        busy = (
+            Result(each.cluster, Action.NO_OP, Status.SKIPPED, source=each.source, reason="interrupted")
+            for each in self._later
+        )
+        results = {result.cluster: result for result in (*busy, *left, *self._results.values())}
         return ApplyReport(
             tuple(results[name] for name in sorted(results)), plan.errors, plan.created_at, interrupted=True
         )
 
-    def apply(self, plan: Plan, desired: Mapping[str, Desired]) -> ApplyReport:
-        """Make every change of the plan that nothing speaks against. `desired` maps full names to what files want."""
+    def apply(self, plan: Plan, desired: Mapping[str, Desired], later: Sequence[Later] = ()) -> ApplyReport:
+        """Make every change of the plan that nothing speaks against. `desired` maps full names to what files want.
+
+        What comes `later` holds up nobody else.
+        """
+        self._later = later
+        steps: list[Callable[[], Plan]] = [lambda: plan, *(each.plan for each in later)]
+        in_parallel(lambda step: self._make(step(), desired), steps, workers=len(steps))
+        return ApplyReport(
+            results=tuple(self._results[name] for name in sorted(self._results)),
+            errors=tuple(error for error in plan.errors if not error.cluster),
+            started_at=plan.created_at,
+        )
+
+    def _make(self, plan: Plan, desired: Mapping[str, Desired]) -> None:
         results = self._results
         todo: list[ClusterPlan] = []
         for cluster in plan.clusters:
@@ -93,15 +122,11 @@ class Applier:
                 todo.append(cluster)
 
         def make(cluster: ClusterPlan) -> None:
-            results[cluster.cluster] = self._one(cluster, desired[cluster.cluster])
+            with self._slots:
+                results[cluster.cluster] = self._one(cluster, desired[cluster.cluster])
 
         in_parallel(make, todo, self._policy.parallelism)
         results.update((error.cluster, _not_planned(error)) for error in plan.errors if error.cluster)
-        return ApplyReport(
-            results=tuple(results[name] for name in sorted(results)),
-            errors=tuple(error for error in plan.errors if not error.cluster),
-            started_at=plan.created_at,
-        )
 
     def _without_work(self, plan: ClusterPlan, desired: Desired | None) -> Result | None:
         if plan.action is Action.NO_OP and not plan.blockers:

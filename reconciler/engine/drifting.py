@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reconciler.engine.assess import Assessor
-from reconciler.engine.observe import Reads
-from reconciler.engine.planner import make_plan
+from reconciler.engine.observe import Answer, Reads
+from reconciler.engine.planner import assemble, make_plan
 from reconciler.engine.results import Drift
 from reconciler.engine.threads import in_parallel
 from reconciler.errors import ReconcilerError
@@ -21,6 +21,7 @@ def find_drift(
     *,
     assess: Assessor,
     errors: Iterable[PlanError] = (),
+    doubtful: Mapping[ClusterName, PlanError] | None = None,
     known: Iterable[ClusterName] = (),
     concerns: Callable[[ClusterName], bool] = lambda _: True,
     include_unmanaged: bool = False,
@@ -29,22 +30,43 @@ def find_drift(
 
     Unmanaged ones are looked for where these are, and told where they are among those that the run `concerns`.
     """
-    failures = list(errors)
     managed = {desired.name for desired in clusters} | set(known)
-    unmanaged: list[str] = []
+    listing = _Listing(reads, lambda name: name not in managed and concerns(name))
+    plan = make_plan(listing, clusters, assess=assess, errors=errors, doubtful=doubtful)
+    failures: list[PlanError] = []
 
     def look(place: tuple[str, str]) -> None:
         project, location = place
         try:
-            for answer in reads.list(project, location):
-                shown = ClusterName.parse(str(answer.get("name", "")))
-                name = ClusterName(project, location, shown.cluster_id) if shown else None
-                if name and name not in managed and concerns(name):
-                    unmanaged.append(str(name))
+            for _ in listing.list(project, location):
+                pass
         except ReconcilerError as error:
-            failures.append(PlanError(f"projects/{project}/locations/{location}", error.code, str(error)))
+            if include_unmanaged:  # else they are told where that costs no more than a try
+                failures.append(PlanError(f"projects/{project}/locations/{location}", error.code, str(error)))
 
-    if include_unmanaged:
-        in_parallel(look, sorted({(name.project, name.location) for name in managed}))
-    plan = make_plan(reads, clusters, assess=assess, errors=failures)
-    return Drift(plan, tuple(sorted(unmanaged)))
+    in_parallel(look, sorted({(name.project, name.location) for name in managed} - listing.ended))
+    if failures:
+        plan = assemble(plan.clusters, [*plan.errors, *failures], created_at=plan.created_at)
+    return Drift(plan, tuple(sorted(map(str, listing.noted))))
+
+
+class _Listing:
+    """Reads that note names of clusters which the lists show on the way, so that no location is listed twice."""
+
+    def __init__(self, reads: Reads, is_notable: Callable[[ClusterName], bool]) -> None:
+        self._reads = reads
+        self._is_notable = is_notable
+        self.noted: set[ClusterName] = set()
+        self.ended: set[tuple[str, str]] = set()  # places whose lists were read to their end
+
+    def get(self, name: ClusterName) -> Answer | None:
+        return self._reads.get(name)
+
+    def list(self, project: str, location: str) -> Iterator[Answer]:
+        for answer in self._reads.list(project, location):
+            shown = ClusterName.parse(str(answer.get("name", "")))
+            name = ClusterName(project, location, shown.cluster_id) if shown else None
+            if name and self._is_notable(name):
+                self.noted.add(name)
+            yield answer
+        self.ended.add((project, location))

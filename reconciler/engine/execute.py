@@ -21,6 +21,7 @@ from reconciler.engine.smoke import Smoke
 from reconciler.engine.waiter import Failed, Outcome
 from reconciler.engine.write import Check, Clusters, OperationFailed, Writer
 from reconciler.errors import (
+    ApiError,
     AuthError,
     BlockedError,
     NotConvergedError,
@@ -130,8 +131,15 @@ class Execution:
         """Make the change. `seen` gives an answer the form that the approved plan was made from."""
         if fresh.action is Action.REPLACE:
             self._writer.make(Request("DELETE", f"{API}/{self._name}", {}, None), self._check(_is_gone, seen))
-        if fresh.request is not None:
+        if fresh.request is None:
+            return
+        try:
             self._writer.make(fresh.request, self._check(self._is_done, seen))
+        except ApiError as refused:
+            if fresh.action is not Action.REPLACE:
+                raise
+            said = f"{self._name}: it is deleted, and making it anew was refused: {refused.summary}"
+            raise ReconcilerError(said, code=refused.code, hint="mend the cause and apply again") from None
 
     def _plan(self, answer: Answer | None) -> ClusterPlan:
         return self._tools.assess.compare(self._desired, answer)

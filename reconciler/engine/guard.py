@@ -106,7 +106,8 @@ def guard(
 
 def _never_ran(live: Typed) -> bool:
     """A create that failed left a cluster without a start time: no job can ever have run there (U, V)."""
-    return live_status(live).state == "ERROR" and not live.get("start_time")
+    status = live_status(live)
+    return status.state == "ERROR" and not status.nodes and not live.get("start_time")
 
 
 def _unknown(plan: ClusterPlan, policy: str, error: ReconcilerError) -> ClusterPlan:

@@ -34,6 +34,10 @@ class Imported:
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")  # in names of files: ids come from the service, and could lead elsewhere
 
 
+# A block would take these for line ends, and so change the script.
+_BREAKS_BLOCKS = re.compile("[\r\x85\u2028\u2029]")
+
+
 class _Text(str):
     """A string that is written as a block."""
 
@@ -87,7 +91,7 @@ def import_cluster(
     def keep(text: str, path: str) -> Any:
         text = script(text) + "\n"
         if scripts is None:
-            return _Text(text)
+            return text if _BREAKS_BLOCKS.search(text) else _Text(text)
         where = scripts / f"{name.cluster_id}-{_FOREIGN.sub('_', path)}.sh"
         while extracted.setdefault(where, text) != text:  # ids that differ in what file names can't show
             where = where.with_stem(f"{where.stem}_")

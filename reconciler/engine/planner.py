@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from reconciler import __version__
@@ -10,7 +11,7 @@ from reconciler.engine.assess import Assessor
 from reconciler.engine.observe import Answer, Reads, observe
 from reconciler.engine.threads import in_parallel
 from reconciler.errors import ReconcilerError
-from reconciler.plan.model import ClusterPlan, Plan, PlanError, summarise
+from reconciler.plan.model import Action, ClusterPlan, Note, Plan, PlanError, summarise
 from reconciler.plan.status import live_status
 from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
@@ -26,15 +27,20 @@ def make_plan(
     *,
     assess: Assessor,
     errors: Iterable[PlanError] = (),
+    doubtful: Mapping[ClusterName, PlanError] | None = None,
     besides: Iterable[ClusterPlan] = (),
     until_idle: UntilIdle | None = None,
+    put_off: Callable[[Desired], object] | None = None,
 ) -> Plan:
     """The plan for all clusters. `errors` of files that couldn't be read, and plans made elsewhere, stand `besides`.
 
     A cluster that can't be read is an error of its own and never looks like an absent one. With `until_idle`, clusters
-    that are busy are waited for, all of them together, and planned as they are then.
+    that are busy are waited for, all of them together, and planned as they are then; with `put_off` they are handed to
+    it, and left out.
     """
-    making = _Making({desired.name: desired for desired in clusters}, assess, until_idle, list(errors))
+    making = _Making(
+        {desired.name: desired for desired in clusters}, assess, until_idle, put_off, list(errors), doubtful or {}
+    )
     observe(reads, making.wanted, making.seen, making.failed)
     in_parallel(making.wait_for, making.busy, workers=len(making.busy))
     in_parallel(making.guard, making.risky)
@@ -53,6 +59,12 @@ def assemble(plans: Iterable[ClusterPlan], errors: Iterable[PlanError], *, creat
     )
 
 
+def unreadable(name: object, error: Exception) -> ReconcilerError:
+    """For an answer of a shape that nobody foresaw: it must not take the other clusters down with it."""
+    said = f"{name}: the answer holds values of types that can't be compared ({type(error).__name__}: {error})"
+    return ReconcilerError(said, code="unreadable_answer", hint="look at it with 'reconciler get'")
+
+
 def stamp(moment: datetime) -> str:
     """A time for people and plan files: UTC, to the second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -66,7 +78,9 @@ class _Making:
         wanted: dict[ClusterName, Desired],
         assess: Assessor,
         until_idle: UntilIdle | None,
+        put_off: Callable[[Desired], object] | None,
         errors: list[PlanError],
+        doubtful: Mapping[ClusterName, PlanError],
     ) -> None:
         self.wanted = wanted
         self.errors = errors
@@ -75,10 +89,16 @@ class _Making:
         self.risky: list[tuple[ClusterPlan, ClusterName, Answer | None]] = []
         self._assess = assess
         self._until_idle = until_idle
+        self._doubtful = doubtful
+        self._put_off = put_off
 
     def seen(self, name: ClusterName, answer: Answer | None) -> None:
-        if self._until_idle and answer is not None and live_status(read_live(answer)).is_busy:
-            self.busy.append(name)
+        waits = self._until_idle or self._put_off
+        if waits and answer is not None and live_status(read_live(answer)).is_busy:
+            if self._put_off:
+                self._put_off(self.wanted[name])
+            else:
+                self.busy.append(name)
         else:
             self._compare(name, answer)
 
@@ -98,8 +118,18 @@ class _Making:
         self.plans.append(self._assess.guard(plan, self.wanted[name], answer))
 
     def _compare(self, name: ClusterName, answer: Answer | None) -> None:
-        plan = self._assess.compare(self.wanted[name], answer)
-        if is_disruptive(plan.action, plan.changes):
+        try:
+            plan = self._assess.compare(self.wanted[name], answer)
+        except (TypeError, AttributeError, KeyError, ValueError) as error:
+            self.failed(name, unreadable(name, error))
+            return
+        doubt = self._doubtful.get(name)
+        if doubt and (plan.action is not Action.NO_OP or plan.blockers):
+            self.errors.append(doubt)
+        elif doubt:
+            note = Note("rule_waived", f"live just so, although: {doubt.message}")
+            self.plans.append(replace(plan, notes=(*plan.notes, note)))
+        elif is_disruptive(plan.action, plan.changes):
             self.risky.append((plan, name, answer))
         else:
             self.plans.append(plan)

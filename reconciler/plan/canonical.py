@@ -62,8 +62,8 @@ def _message(value: Typed, node: Node, like: Canonical | None, spec: Any, aliase
         child = node.children.get(name)
         if child is None:
             key = UnknownKey(name)
-            if like is None or key in like:
-                out[key] = item
+            if (like is None or key in like) and (form := free(item)):
+                out[key] = form
             continue
         row = child.row
         wanted = None if like is None else like.get(name)
@@ -122,6 +122,19 @@ def _item(value: Any, node: Node, wanted: Any, given: Any, aliases: dict[str, st
     return _message(value, node, like, given if isinstance(given, dict) else {}, aliases)
 
 
+def free(value: Any) -> Any:
+    """The form of a value that the table knows nothing of: names in either spelling, defaults left out."""
+    if isinstance(value, dict):
+        return {UnknownKey(key): form for key, item in value.items() if (form := free(item))}
+    if isinstance(value, list):
+        return [free(item) for item in value]
+    return "" if isinstance(value, str) and value.endswith("_UNSPECIFIED") else value
+
+
+def _any(value: Any, _wanted: Any, _aliases: dict[str, str]) -> Any:
+    return free(value)
+
+
 @lru_cache(maxsize=4096)  # a few names, seen in every cluster
 def _slurm_key(spelling: str) -> SlurmKey:
     return SlurmKey(spelling)
@@ -164,4 +177,5 @@ _FORMS: dict[Kind, Form] = {
     Kind.DURATION: _text(values.duration),
     Kind.SCRIPT: _text(values.script),
     Kind.ENUM: _text(_enum),
+    Kind.ANY: _any,
 }

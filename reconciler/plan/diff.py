@@ -10,7 +10,7 @@ from typing import Any
 from reconciler.plan.canonical import FIRST, Canonical, SlurmKey, UnknownKey
 from reconciler.plan.model import Change
 from reconciler.spec.fields import Kind, Many
-from reconciler.spec.tree import ROOT, Node
+from reconciler.spec.tree import ROOT, Node, snake
 
 
 def diff(live: Canonical, desired: Canonical) -> list[Change]:
@@ -25,20 +25,21 @@ def _message(before: Canonical, after: Canonical, node: Node, path: str) -> Iter
             yield from _value(old, new, child, _join(path, name))
         old, new = before.get(name + FIRST), after.get(name + FIRST)
         if old != new and old and new:
-            yield _change(
-                _join(path, name), old, new, child, reason=f"default moves: {old} -> {new} (the first of the list)"
-            )
+            default = before.get(child.row.first_is) or old
+            moves = f"default moves: {default} -> {new}" if default != new else f"the default stays {new}"
+            yield _change(_join(path, name), old, new, child, reason=f"{moves} (the first of the list)")
     # `after` first: a field that both have is named as the file spells it.
     for key in sorted({key for key in dict.fromkeys((*after, *before)) if isinstance(key, UnknownKey)}):
         if before.get(key) != after.get(key):
             where = _join(path, key.spelling)
-            yield replace(_change(where, before.get(key), after.get(key), node), mask=node.mask or where, field=where)
+            change = _change(where, before.get(key), after.get(key), node)
+            yield replace(change, mask=node.mask or _join(node.path, snake(key.spelling)), field=where)
 
 
 def _value(old: Any, new: Any, node: Node, path: str) -> Iterator[Change]:
     if node.many is Many.KEYED and _mappings(old, new):
         yield from _keyed(old or {}, new or {}, node, path)
-    elif node.many is Many.ORDERED and all(isinstance(x, list | None) for x in (old, new)):
+    elif node.many is Many.ORDERED and _texts(old) and _texts(new):
         yield from _ordered(old or [], new or [], node, path)
     elif node.many is Many.NO and node.kind is Kind.MESSAGE and _mappings(old, new):
         yield from _message(old or {}, new or {}, node, path)
@@ -46,6 +47,10 @@ def _value(old: Any, new: Any, node: Node, path: str) -> Iterator[Change]:
         yield from _entries(old or {}, new or {}, node, path)
     else:
         yield _change(path, old, new, node)
+
+
+def _texts(side: Any) -> bool:
+    return side is None or (isinstance(side, list) and all(isinstance(item, str) for item in side))
 
 
 def _mappings(*sides: Any) -> bool:
@@ -72,7 +77,11 @@ def _entries(old: dict[str, Any], new: dict[str, Any], node: Node, path: str) ->
 
 
 def _ordered(old: list[Any], new: list[Any], node: Node, path: str) -> Iterator[Change]:
-    """Item by item, aligned, so that a script put in front doesn't show all the others as changed."""
+    """Item by item, aligned, so that a script put in front doesn't show all the others as changed.
+
+    A place of the list has one change: what goes there and what comes there, wherever the one went or came from.
+    """
+    places: dict[int, tuple[Any, Any]] = {}
     for tag, i1, i2, j1, j2 in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
@@ -80,7 +89,11 @@ def _ordered(old: list[Any], new: list[Any], node: Node, path: str) -> Iterator[
             was = old[i1 + step] if i1 + step < i2 else None
             will = new[j1 + step] if j1 + step < j2 else None
             index = j1 + step if will is not None else i1 + step
-            yield _change(f"{path}[{index}]", was, will, node)
+            before, after = places.get(index, (None, None))
+            places[index] = (was if before is None else before, will if after is None else after)
+    for index, (before, after) in sorted(places.items()):
+        if before != after:
+            yield _change(f"{path}[{index}]", before, after, node)
 
 
 def _change(path: str, old: Any, new: Any, node: Node, *, reason: str = "") -> Change:

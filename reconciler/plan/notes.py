@@ -24,11 +24,15 @@ def notes_for(
     if unknown := sorted(set(_unknown(live, ROOT))):
         notes.append(Note("unknown_live_field", f"carried over as they are: {', '.join(unknown)}"))
     notes += [Note("looks_like_rename", text) for text in _renames(changes)]
+    if action is Action.REPLACE and (pools := [each.item for each in changes if each.field == _MACHINE]):
+        chosen = "what the service filled in for the old machines (disk, image, provisioning model) is chosen anew"
+        notes.append(Note("replace_resets", f"another machine type for {', '.join(pools)}: {chosen}"))
     if action is Action.UPDATE:
         notes.append(Note("update_mode", _UPDATE_MODES.get(update_mode, f"updateMode {update_mode}")))
     return tuple(notes)
 
 
+_MACHINE = f"{POOLS}.machine_spec.machine_type"
 _UPDATE_MODES = {
     "USER_AND_SERVICE": "updateMode USER_AND_SERVICE: the service also refreshes the scripts it manages itself",
     "USER_ONLY": "updateMode USER_ONLY: the service doesn't refresh the scripts it manages itself",

@@ -18,26 +18,28 @@ from reconciler.spec.tree import ROOT, Node
 def body(desired: Typed, live: Typed, aliases: dict[str, str], *, replacing: bool = False) -> dict[str, Any]:
     """The body for `desired` over `live` ({} for a create). snake_case; carried-over fields keep the answer's spelling.
 
-    With `replacing`, what the service filled in inside list items isn't carried over: a pool that is made anew with
-    another machine type may not fit the old one's disk, image or provisioning model.
+    With `replacing`, what the service filled in is carried over only beside what it was filled in for: a pool of another
+    machine type may not fit the old one's disk or image, and a new network not the old one's subnetwork.
     """
-    return _Body(aliases, replacing=replacing).message(desired, live, ROOT)
+    return _Body(aliases, replacing=replacing).message(desired, live, ROOT, fits=True)
 
 
 class _Body:
+    """`fits`: whether what the service filled into a live message still goes with what is wanted there."""
+
     def __init__(self, aliases: dict[str, str], *, replacing: bool) -> None:
         self._aliases = aliases
         self._replacing = replacing
 
-    def message(self, desired: Typed, live: Typed, node: Node, *, in_list: bool = False) -> dict[str, Any]:
+    def message(self, desired: Typed, live: Typed, node: Node, *, fits: bool) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for name, child in node.children.items():
             if child.row.output:
                 continue
             if name in desired and not (child.row.filled and _says_nothing(desired[name])):
-                value = self._value(desired[name], live.get(name), child, in_list=in_list)
+                value = self._value(desired[name], live.get(name), child, fits=fits)
             else:
-                value = self._carried(live.get(name), child, in_list=in_list)
+                value = self._carried(live.get(name), child, fits=fits)
             if value is not None:
                 out[name] = value
         own = {UnknownKey(key): key for key in desired if key not in node.children}
@@ -47,40 +49,55 @@ class _Body:
         )
         return out
 
-    def _value(self, desired: Any, live: Any, node: Node, *, in_list: bool) -> Any:
+    def _value(self, desired: Any, live: Any, node: Node, *, fits: bool) -> Any:
         if node.many is Many.KEYED:
             key = node.row.key
-            there = {item.get(key): item for item in live or [] if isinstance(item, dict)} if _is_list(live) else {}
-            return [self.message(item, there.get(item.get(key), {}), node, in_list=True) for item in desired]
+            there = {str(item.get(key)): item for item in live if isinstance(item, dict)} if _is_list(live) else {}
+            return [self._item(item, there.get(str(item.get(key)), {}), node) for item in desired]
         if node.many is Many.NO and node.kind is Kind.MESSAGE:
-            return self.message(desired, live if isinstance(live, dict) else {}, node, in_list=in_list)
+            below = live if isinstance(live, dict) else {}
+            return self.message(desired, below, node, fits=fits and not self._is_other(desired, below, node))
         if node.kind is Kind.LABELS:
             own = {key: value for key, value in desired.items() if not _is_services(key)}
             return own | _services_labels(live)
-        if node.kind is Kind.IMAGE and isinstance(live, str) and self._satisfied(desired, live):
+        if node.kind is Kind.IMAGE and isinstance(live, str) and not self._replacing and self._satisfied(desired, live):
             # Naming the family again could move the pool to a newer image, and so recreate its nodes.
             return live
         return desired
 
-    def _carried(self, live: Any, node: Node, *, in_list: bool) -> Any:
+    def _item(self, desired: Typed, live: Typed, node: Node) -> dict[str, Any]:
+        return self.message(desired, live, node, fits=not self._replacing or _machine(desired) == _machine(live))
+
+    def _is_other(self, desired: Typed, live: Typed, node: Node) -> bool:
+        """Whether, in a replace, a message that the service fills in is wanted for something else than it was."""
+        return (
+            self._replacing
+            and node.row.filled
+            and any(
+                not _says_nothing(value)
+                and resource(str(value), self._aliases) != resource(str(live.get(name)), self._aliases)
+                for name, value in desired.items()
+            )
+        )
+
+    def _carried(self, live: Any, node: Node, *, fits: bool) -> Any:
         """What stays although the file doesn't name it; None for nothing."""
         if not live:
             return None
         if node.kind is Kind.LABELS:
             return _services_labels(live) or None
-        if node.row.filled and node.kind is not Kind.MESSAGE:
-            return None if self._replacing and in_list else live
-        if (
-            node.kind is Kind.MESSAGE
-            and node.many is Many.NO
-            and isinstance(live, dict)
-            and _is_services_own(live, node)
-        ):
-            return self.message({}, live, node, in_list=in_list) or None
-        return None
+        if node.kind is Kind.MESSAGE:
+            return self.message({}, live, node, fits=fits) or None if isinstance(live, dict) else None
+        return live if node.row.filled and fits else None
 
     def _satisfied(self, desired: str, live: str) -> bool:
         return image_satisfies(resource(desired, self._aliases), resource(live, self._aliases))
+
+
+def _machine(pool: Typed) -> Any:
+    """The machine type of a pool; of other items, whatever they have alike: nothing."""
+    spec = pool.get("machine_spec")
+    return spec.get("machine_type") if isinstance(spec, dict) else None
 
 
 def _says_nothing(value: Any) -> bool:
@@ -98,8 +115,3 @@ def _is_services(label: str) -> bool:
 
 def _services_labels(live: Any) -> dict[str, Any]:
     return {key: value for key, value in live.items() if _is_services(key)} if isinstance(live, dict) else {}
-
-
-def _is_services_own(live: Typed, node: Node) -> bool:
-    """Whether a message holds nothing that a file would have had to name: then its absence there removes nothing."""
-    return all(not live.get(name) or child.row.filled or child.row.output for name, child in node.children.items())

@@ -60,7 +60,8 @@ def partitions_by_pool(live: Typed) -> dict[str, set[str]]:
     """Pool id -> the ids of the live partitions that have it."""
     found: dict[str, set[str]] = {}
     for partition in partitions_of(live):
-        for pool in partition.get("node_pool_ids") or ():
+        pools = partition.get("node_pool_ids")
+        for pool in pools if isinstance(pools, list) else ():
             found.setdefault(str(pool), set()).add(str(partition.get("id")))
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,18 +16,20 @@ from reconciler.spec.findings import Path as FieldPath
 from reconciler.spec.model import Desired
 from reconciler.spec.names import ClusterName
 from reconciler.spec.places import Place, finding
+from reconciler.spec.sharing import Sharing
 
 DEFAULT_PATH = "clusters.d"
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document, or a whole file, that can't be used: why, in a line, and for which cluster where that is known."""
+    """A document, or a whole file, that can't be used: why, by which rules, and for which cluster where that is known."""
 
     source: str
     message: str
     name: ClusterName | None = None
     document: int = 0
+    rules: frozenset[str] = frozenset()
 
 
 def _every(_name: ClusterName) -> bool:
@@ -106,12 +108,12 @@ def _load(paths: list[str], files: Files, checks: Sequence[Check]) -> Loaded:
     common: list[Finding] = []  # what concerns no one cluster
     reader = Reader(files, checks, common.append)
     discovered = discover(paths, files)
-    drafts: list[Draft] = []
-    for found in discovered.files:
-        drafts += reader.read(found)
-    for found in discovered.defaults:
-        if not reader.defaults(found):
-            drafts.append(Draft(files.shown(found.path), refusal="these defaults can't be used"))
+    drafts = list(_drafts(discovered.files, reader))
+    drafts += [
+        Draft(files.shown(found.path), refusal="these defaults can't be used")
+        for found in discovered.defaults
+        if not reader.defaults(found)
+    ]
     _refuse_twins(drafts)
     for each in discovered.findings:
         common.append(each)
@@ -119,6 +121,15 @@ def _load(paths: list[str], files: Files, checks: Sequence[Check]) -> Loaded:
             drafts.append(Draft(files.shown(each.file), refusal=each.message))
     found_by_source = {files.shown(found.path): found for found in discovered.files}
     return _loaded(drafts, [reader.shown(each) for each in common], reader, found_by_source)
+
+
+def _drafts(files: Iterable[Found], reader: Reader) -> Iterator[Draft]:
+    sharing = Sharing()
+    for found in files:
+        for draft in reader.read(found):
+            if draft.desired is not None:
+                sharing.of(draft.desired.spec)
+            yield draft
 
 
 def _refuse_twins(drafts: list[Draft]) -> None:
@@ -145,7 +156,9 @@ def _loaded(drafts: list[Draft], common: list[Finding], reader: Reader, found: M
         return tuple(sorted((each.desired for each in drafts if each.desired), key=lambda desired: desired.name))
 
     refused = [
-        Refused(draft.source, _why(draft), draft.name, draft.document) for draft in drafts if not draft.is_usable
+        Refused(draft.source, _why(draft), draft.name, draft.document, frozenset(each.rule for each in draft.errors))
+        for draft in drafts
+        if not draft.is_usable
     ]
     return Loaded(
         clusters=sorted_clusters([draft for draft in drafts if draft.is_usable]),

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from reconciler.spec.fields import Kind, Many
 from reconciler.spec.findings import did_you_mean
 from reconciler.spec.tree import ROOT, Node
+from reconciler.spec.tree import snake as snake_name
 
 _PART = re.compile(r"([^.\[\]]+)(?:\[([^\[\]]+)\])?(?:\.(?=.)|\Z)", re.DOTALL)
-_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 # What stands below these has names of the user's, which may hold dots: the rest of a path is one key.
 MAPS = frozenset({Kind.LABELS, Kind.SLURM, Kind.ANY})
 
@@ -46,7 +46,7 @@ def parse(pattern: str) -> tuple[Segment, ...]:
             raise ValueError(f'"{pattern}" is not a field path such as node_pools[ID].scaling_spec or labels.KEY')
         name, key, position = part[1], part[2], part.end()
         node = node.names.get(name) if node is not None else None
-        snake = node.name if node is not None else _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)
+        snake = node.name if node is not None else snake_name(name)
         if node is not None and node.kind in MAPS and key is not None and position == len(pattern):
             return (*segments, Segment(snake), Segment(key))  # labels[KEY] means labels.KEY
         segments.append(Segment(snake, key))

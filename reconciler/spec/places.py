@@ -12,6 +12,7 @@ from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from reconciler.spec.findings import Finding, Path, Severity
+from reconciler.spec.tree import squash
 
 PLAIN = "plain"  # the tag of a scalar without quotes: its type follows from its text
 
@@ -49,11 +50,6 @@ def visible(text: str) -> str:
 
 def broken(place: Place, rule: str, message: str, hint: str = "") -> BrokenError:
     return BrokenError(finding(place, rule, message, hint))
-
-
-def squash(name: str) -> str:
-    """A name without case and underscores: the same for `node_pools` and `nodePools`, and for Slurm's spellings."""
-    return name.replace("_", "").lower()
 
 
 def find(root: Node, path: Path) -> Place:

@@ -12,7 +12,7 @@ from typing import Any
 
 from reconciler.spec.fields import Field, Kind, Many
 from reconciler.spec.findings import Path, Problem, Report, Severity, did_you_mean
-from reconciler.spec.tree import ROOT, Node
+from reconciler.spec.tree import ROOT, Node, squash
 from reconciler.spec.values import describe, typed
 
 Typed = dict[str, Any]
@@ -107,6 +107,11 @@ class _FileReader:
 
     def _unknown(self, key: str, value: Any, node: Node, path: Path, out: Typed) -> None:
         if self._allow_unknown:
+            twins = [each for each in out if each not in node.children and squash(each) == squash(key)]
+            if twins:
+                self._report(
+                    Problem(path, "two-spellings", f"{key} and {twins[0]} are the same field", "keep one of them")
+                )
             out[key] = value
             return
         where = f"{node.path}." if node.path else ""

@@ -10,13 +10,13 @@ from typing import Any
 
 from reconciler.spec.fields import Kind, Many
 from reconciler.spec.tree import ROOT, Node
-from reconciler.spec.values import describe
 
 # Which of them it is, a number or a boolean, is told where they are read; new enum values may come as numbers.
 _SCALARS = frozenset({Kind.INT, Kind.INT64, Kind.BOOL, Kind.ENUM})
 _SCALAR_TYPES = frozenset({int, float, bool})
 # To look a member up in its class takes longer than all the rest of one value.
 _SINGLE, _MESSAGE, _ANY = Many.NO, Kind.MESSAGE, Kind.ANY
+_WORDS = {dict: "a mapping", list: "a list", str: "a text", bool: "a boolean", type(None): "nothing"}
 _CONTAINERS = frozenset({list, dict})
 _MAPS = frozenset({Kind.LABELS, Kind.SLURM})
 _Wrong = tuple[str, object]  # a path below the value that was looked at, and what stands there
@@ -25,7 +25,7 @@ _Wrong = tuple[str, object]  # a path below the value that was looked at, and wh
 def misshapen(raw: dict[str, Any]) -> str:
     """The first value that is of another shape, as a phrase: `a list in node_pools[0].zone`. Empty if there is none."""
     wrong = _message(raw, ROOT)
-    return f"{describe(wrong[1])} in {wrong[0].lstrip('.')}" if wrong else ""
+    return f"{_WORDS.get(type(wrong[1]), 'a number')} in {wrong[0].lstrip('.')}" if wrong else ""
 
 
 def _message(raw: dict[str, Any], node: Node) -> _Wrong | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from reconciler.spec.fields import FIELDS, Field, Impact, Kind, Many
@@ -9,10 +10,23 @@ from reconciler.spec.fields import FIELDS, Field, Impact, Kind, Many
 _TEXTS = frozenset({Kind.STRING, Kind.ENUM, Kind.RESOURCE, Kind.IMAGE, Kind.SCRIPT})
 
 
+_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+
+
 def camel(snake: str) -> str:
     """The JSON name of a snake_case field, as proto3 JSON mapping makes it: `node_pools` -> `nodePools`."""
     head, *rest = snake.split("_")
     return head + "".join(part.capitalize() for part in rest)
+
+
+def snake(name: str) -> str:
+    """The snake_case name of a field in either spelling: `nodePools` -> `node_pools`. Mask paths are written so (S2)."""
+    return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)
+
+
+def squash(name: str) -> str:
+    """A name without case and underscores: the same for `node_pools` and `nodePools`, and for Slurm's spellings."""
+    return name.replace("_", "").lower()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

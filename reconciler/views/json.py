@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from reconciler.engine.results import ApplyReport, Drift, ErrorInfo, Result
@@ -47,7 +47,8 @@ def apply_json(report: ApplyReport) -> str:
 
 def findings_json(findings: Iterable[Finding]) -> str:
     """All findings and how many of them are errors and warnings."""
-    rows = [_flat(finding) for finding in findings]
+    # A finding on a whole file stands at its beginning: machines want a place in any case.
+    rows = [_flat(replace(each, line=each.line or 1, column=each.column or 1)) for each in findings]
     counts = {f"{severity}s": sum(row["severity"] is severity for row in rows) for severity in Severity}
     return dump({"summary": counts, "findings": rows})
 

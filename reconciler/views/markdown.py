@@ -36,6 +36,7 @@ from reconciler.views.wording import (
 )
 
 COMMENT_LIMIT = 65_000  # GitHub refuses comments above 65,536 characters
+_TOLD_IN_FULL = 40  # blockers and removals
 _PICTURES = 5  # of more clusters than that, a comment has no pictures: their diffs say more
 _FOOTER = 600  # bytes kept for the notice of what was left out
 
@@ -133,18 +134,17 @@ class _Report:
         rows = [f"> - {_name(c)}: **{ENDS[c.action]}**" for c in self._touched if c.action in ENDS]
         costly = [(cluster, masked(change)) for cluster in self._touched for change in harmful(cluster)]
         for cluster, change in sorted(costly, key=lambda pair: list(IMPACTS).index(pair[1].impact), reverse=True):
-            reason = f": {self._prose(change.reason)}" if change.reason else ""
+            reason = f": {self._prose(change.reason)}" if change.reason and len(costly) <= _TOLD_IN_FULL else ""
             sides = f" {code(inline(change.before))} → {code(inline(change.after))}" if _is_brief(change.after) else ""
             gone = " removed" if change.after is None else sides
             rows.append(f"> - {_name(cluster)}: {code(change.path)}{gone}, **{IMPACTS[change.impact]}**{reason}")
         return Rows(f"> [!CAUTION]\n> **{self._words.harm}: {len(rows):,}**", rows, "removals", "> - and {} more")
 
     def _blockers(self) -> Rows:
-        rows = [
-            f"> - {_name(cluster)}: {self._prose(blocker.message)} ({code(blocker.code)})"
-            for cluster in self._touched
-            for blocker in cluster.blockers
-        ]
+        found = [(cluster, blocker) for cluster in self._touched for blocker in cluster.blockers]
+        # Of many, each keeps its line and its code; what they say in full stands in the details and the artifact.
+        words = self._prose if len(found) <= _TOLD_IN_FULL or not self._limited else _first_words
+        rows = [f"> - {_name(cluster)}: {words(each.message)} ({code(each.code)})" for cluster, each in found]
         head = f"> [!WARNING]\n> **Blocked, apply refuses: {len(rows):,}**"
         return Rows(head, rows, "blockers", "> - and {} more")
 
@@ -185,6 +185,10 @@ class _Report:
 
     def _prose(self, text: str) -> str:
         return prose(clip(text, MESSAGE_LIMIT if self._limited else None))
+
+
+def _first_words(text: str) -> str:
+    return prose(clip(text, 40))
 
 
 def _is_touched(cluster: ClusterPlan) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from reconciler.emulator.server import Emulator, EmulatorConfig
+from reconciler.plan.shard import ENGINES
 from tests.contract.bench import Bench
 from tests.contract.specs import pool
 from tests.contract.test_gitops import commit
@@ -241,6 +244,51 @@ class TestRefusedMerges:
         assert "list.json: the file is no plan" in self._refused(fleet, "list.json")
         assert "no-such.json" in self._refused(fleet, "no-such.json")
         assert "drift.json is a drift report, and plan-1.json is a plan" in self._refused(fleet, files[0], "drift.json")
+
+
+class TestExamples:
+    """docs/scale.md."""
+
+    TEXT = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+
+    def _yaml(self) -> list[Any]:
+        return [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", self.TEXT, re.DOTALL)]
+
+    def test_the_manifest_counts_right(self) -> None:
+        """The variable that Kubernetes doesn't set says how many pods there are; the pod's command asks for it."""
+        (job,) = [each for each in self._yaml() if each.get("kind") == "Job"]
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        assert container["env"] == [{"name": "JOB_COMPLETION_COUNT", "value": str(job["spec"]["completions"])}]
+        assert job["spec"]["completionMode"] == "Indexed"
+        assert "--shard auto" in container["args"][0]
+
+    def test_the_workflow_counts_right(self) -> None:
+        """The matrix's size reaches the shards and the merge."""
+        (workflow,) = [each for each in self._yaml() if "jobs" in each]
+        shard, merge = workflow["jobs"]["shard"], workflow["jobs"]["merge"]
+        assert shard["env"] == {
+            "RECONCILER_SHARD_INDEX": "${{ strategy.job-index }}",
+            "RECONCILER_SHARD_COUNT": "${{ strategy.job-total }}",
+        }
+        count = len(shard["strategy"]["matrix"]["part"])
+        assert any(f"--shards {count} " in step.get("run", "") for step in merge["steps"])
+
+    def test_the_variables_are_those_that_are_read(self) -> None:
+        """The table of engines is the one that --shard auto goes by."""
+        for index, count in ENGINES:
+            assert f"`{index}` | `{count}`" in self.TEXT
+
+    @pytest.mark.parametrize("command", ["plan", "apply", "merge"])
+    def test_the_options_are_there(self, bench: Bench, command: str) -> None:
+        """Every option of the examples' commands is one that the command has."""
+        text = self.TEXT.replace(",", " ").replace("\\\n", " ")
+        calls = re.findall(rf"reconciler {command} ([^\n;`]*)", text) + re.findall(
+            rf"--command reconciler --args={command} (.*)", text
+        )
+        options = {option for call in calls for option in re.findall(r"--[a-z-]+", call)}
+        known = bench.run(command, "--help").ok().out
+        assert options
+        assert not [option for option in options if f"{option} " not in known]
 
 
 class TestStartUp:

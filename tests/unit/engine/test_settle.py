@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler.engine.settle import Pace, Waits, until_idle
-from reconciler.errors import PendingError, UnavailableError
+from reconciler.errors import AuthError, PendingError, ReconcilerError, UnavailableError
 from reconciler.spec.names import ClusterName
 
 NAME = ClusterName("p", "us-central1", "demo")
@@ -85,15 +85,32 @@ def test_interrupted() -> None:
     assert len(looks.slept) == 2
 
 
-def test_a_failed_look_is_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is the caller's to judge."""
-    looks = Looks(None)
+def fails(looks: Looks, error: ReconcilerError, monkeypatch: pytest.MonkeyPatch, *, after: int) -> None:
+    """Let looks fail, after so many."""
+    get, count = looks.get, iter(range(100))
 
-    def fail(_: ClusterName) -> Answer | None:
-        raise UnavailableError("it hangs")
+    def fail(name: ClusterName) -> Answer | None:
+        if next(count) >= after:
+            raise error
+        return get(name)
 
     monkeypatch.setattr(looks, "get", fail)
-    with pytest.raises(UnavailableError):
+
+
+@pytest.mark.parametrize("error", [UnavailableError("it hangs"), AuthError("no credentials")])
+def test_a_failed_look_is_no_state(error: ReconcilerError, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the caller's to judge."""
+    looks = Looks(state("UPDATING"))
+    fails(looks, error, monkeypatch, after=0)
+    with pytest.raises(type(error)):
+        looks.wait()
+
+
+def test_credentials_that_end_in_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service goes on without them, so the wait is pending and nothing has failed."""
+    looks = Looks(state("UPDATING"))
+    fails(looks, AuthError("they have expired"), monkeypatch, after=2)
+    with pytest.raises(PendingError, match="they have expired; the service goes on"):
         looks.wait()
 
 

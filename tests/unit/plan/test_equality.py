@@ -68,6 +68,9 @@ EQUAL: list[tuple[str, Edit]] = [
     ("subnetwork left to the service", lambda f, a: f["network"].pop("subnetwork")),
     ("the service account left to the service", lambda f, a: a.update(runtimeSpec={"serviceAccount": "x@y"})),
     ("null is absent", lambda f, a: f["node_pools"][1].update(labels=None)),
+    ("free values in either spelling, defaults left out", lambda f, a: (
+        f["node_pools"][1].update(confidential_instance_config={"enable_x": True, "enable_y": False, "list": [{"a_b": 1}]}),
+        at(a, "nodePools[cpu]").update(confidentialInstanceConfig={"enableX": True, "list": [{"aB": 1}]}))),
     ("confidential settings alike", lambda f, a: (
         f["node_pools"][1].update(confidential_instance_config={"x": True}),
         at(a, "nodePools[cpu]").update(confidentialInstanceConfig={"x": True}))),
@@ -107,6 +110,10 @@ DIFFERENT: list[tuple[str, Edit, list[str]]] = [
      [f"{SLURM}.config.A"]),
     ("a Slurm key left out, named as it is spelled live", lambda f, a: live_slurm(a).update(config={"Def_Mem": "1"}),
      [f"{SLURM}.config.Def_Mem"]),
+    ("scripts that change places", lambda f, a: (
+        slurm(f).update(prolog_bash_scripts=["#!c", "#!x"]), live_slurm(a).update(prologBashScripts=["#!a", "#!b", "#!c"])),
+     [f"{SLURM}.prolog_bash_scripts[0]", f"{SLURM}.prolog_bash_scripts[1]"]),
+    ("an answer's pool without a readable id", lambda f, a: a["nodePools"].append({"id": {"x": 1}}), ["node_pools[{'x': 1}]"]),
     ("a script in front doesn't move the rest", lambda f, a: slurm(f)["prolog_bash_scripts"].insert(0, "#!/bin/sh\n"),
      [f"{SLURM}.prolog_bash_scripts[0]"]),
     ("a script removed", lambda f, a: slurm(f).pop("prolog_bash_scripts"), [f"{SLURM}.prolog_bash_scripts[0]"]),
@@ -121,7 +128,7 @@ DIFFERENT: list[tuple[str, Edit, list[str]]] = [
     ("scripts of a wrong shape", lambda f, a: live_slurm(a).update(prologBashScripts={"a": 1}),
      [f"{SLURM}.prolog_bash_scripts"]),
     ("a script of a wrong type", lambda f, a: live_slurm(a).update(prologBashScripts=[5]),
-     [f"{SLURM}.prolog_bash_scripts[0]"]),
+     [f"{SLURM}.prolog_bash_scripts"]),
     ("labels of a wrong shape", lambda f, a: a.update(labels=["x"]), ["labels"]),
     ("a message of a wrong shape", lambda f, a: a.update(orchestratorSpec=[1]), ["orchestrator_spec"]),
     ("a number that is none", lambda f, a: at(a, "nodePools[cpu].scalingSpec").update(maxNodeCount="many"),

@@ -99,11 +99,13 @@ def test_unknown_fields_in_a_message_the_file_leaves_to_the_service() -> None:
     assert at(body(spec, live), "node_pools[cpu].boot_disk")["iops"] == 3000
 
 
-def test_a_removed_message_goes_whole() -> None:
-    """A message that the file removes isn't half kept."""
+def test_a_removed_message_leaves_what_nobody_knows() -> None:
+    """What the file removes goes, to the last known field; what this version doesn't know isn't lost with it."""
     spec, live = changed()
-    live["lustreExportConfig"] = {"destinationBucket": "b", "future": 1}
+    live["lustreExportConfig"] = {"destinationBucket": "b"}
     assert "lustre_export_config" not in body(spec, live)
+    live["lustreExportConfig"]["future"] = 1
+    assert body(spec, live)["lustre_export_config"] == {"future": 1}
 
 
 def test_the_services_labels_stay() -> None:
@@ -183,23 +185,42 @@ def test_replace_keeps_the_network_and_lets_pools_be_filled_anew() -> None:
     assert not {"boot_disk", "node_image", "provisioning_model"} & pool.keys()
 
 
+def test_replace_keeps_what_fits_and_says_what_it_resets() -> None:
+    """Pools of the same machine keep their disks; a new network isn't sent with the old one's subnetwork."""
+    spec, live = file_spec(), answer()
+    spec["network"] = {"network": "projects/example-proj/global/networks/net-b"}
+    at(live, "nodePools[cpu].bootDisk")["bootDiskSizeGb"] = "500"
+    at(spec, "node_pools[gpu]")["node_image"] = "projects/example-proj/global/images/family/slurm-a"
+    made = plan(spec, live, replace_on=["immutable_change"], prevent_destroy=False)
+    assert made.request is not None
+    assert made.request.body is not None
+    assert made.request.body["network"] == {"network": "projects/example-proj/global/networks/net-b"}
+    assert at(made.request.body, "node_pools[cpu].boot_disk.boot_disk_size_gb") == 500
+    assert at(made.request.body, "node_pools[gpu].node_image").endswith("family/slurm-a")
+    assert "replace_resets" not in [note.code for note in made.notes]
+    at(spec, "node_pools[cpu].machine_spec")["machine_type"] = "c3-standard-8"
+    made = plan(spec, live, replace_on=["immutable_change"], prevent_destroy=False)
+    assert "cpu" in next(note.message for note in made.notes if note.code == "replace_resets")
+
+
 def test_fields_passed_on_by_allow_unknown_fields() -> None:
     """They are compared in either spelling, sent as written, and masked by what covers them."""
     spec, live = file_spec(), answer()
     at(spec, "node_pools[cpu]")["future_knob"] = 2
-    spec["future_top"] = "a"
+    spec["futureTop"] = "a"
+    spec["zero"] = 0
     spec["future_same"] = live["futureSame"] = [1]
     at(live, "nodePools[cpu]")["futureKnob"] = 1
     made = plan(spec, live, allow_unknown_fields=True)
     assert [(change.path, change.before, change.after, change.mask) for change in made.changes] == [
         ("node_pools[cpu].future_knob", 1, 2, "node_pools"),
-        ("future_top", None, "a", "future_top"),
+        ("futureTop", None, "a", "future_top"),
     ]
     assert made.request is not None
     assert made.request.body is not None
     assert "futureKnob" not in at(made.request.body, "node_pools[cpu]")
     at(live, "nodePools[cpu]")["futureKnob"] = 2
-    live["futureTop"] = "a"
+    live["future_top"] = "a"
     assert plan(spec, live, allow_unknown_fields=True).action is Action.NO_OP
 
 

@@ -14,6 +14,7 @@ from reconciler.spec.loader import Loaded, Refused, load, load_text
 from reconciler.spec.names import ClusterName
 
 if TYPE_CHECKING:
+    from reconciler.engine.revision import RevisionFiles
     from reconciler.plan.base import Base
     from reconciler.plan.shard import Shard
     from reconciler.spec.model import Desired
@@ -99,20 +100,41 @@ def files_at(revision: str, paths: Sequence[Path] | None, head: Loaded) -> tuple
     from reconciler.plan.base import Base, removed
 
     with RevisionFiles(revision, Path.cwd()) as files:
-        loaded = load_text(files, [path.as_posix() for path in paths or DEFAULT_PATHS], cwd=files.prefix)
-    loaded = loaded.only(head.concerns)
-    base = Base(
-        {desired.name: desired for desired in loaded.clusters},
-        frozenset(each.name for each in loaded.refused if each.name),
-    )
-    here = {desired.name for desired in head.clusters} | {each.name for each in head.refused}
+        loaded = load_text(files, [_relative(path) for path in paths or DEFAULT_PATHS], cwd=files.prefix)
+        loaded = loaded.only(head.concerns)
+        base = Base(
+            {desired.name: desired for desired in loaded.clusters},
+            frozenset(each.name for each in loaded.refused if each.name),
+            blind=bool(files.submodules) or any(each.name is None and each.rules for each in loaded.refused),
+        )
+        base = _with_moved(base, files, head)
+    here = Base({desired.name: desired for desired in head.readable})
+    named = {each.name for each in head.refused}
     broken = {each.source for each in head.refused if each.name is None}
     gone = [
         removed(desired)
         for desired in loaded.clusters
-        if desired.name not in here and desired.source not in broken and desired.lifecycle.state == "present"
+        if not here.find(desired.name) and not {desired.name} & named and desired.source not in broken
+        if desired.lifecycle.state == "present"
     ]
     return base, gone
+
+
+def _relative(path: Path) -> str:
+    """As the revision's files are named: from the working directory."""
+    return Path(os.path.relpath(path)).as_posix()
+
+
+def _with_moved(base: Base, files: RevisionFiles, head: Loaded) -> Base:
+    """The base with what it says of clusters that may go, wherever in the repository their files were then."""
+    may_go = [each for each in head.readable if each.lifecycle.state == "absent" or each.lifecycle.replace_on]
+    if all(base.find(each.name) for each in may_go):
+        return base
+    from reconciler.plan.base import Base
+
+    whole = Base({desired.name: desired for desired in load_text(files, ["."]).clusters})
+    moved = {each.name: found for each in may_go if not base.find(each.name) and (found := whole.find(each.name))}
+    return Base({**base.clusters, **moved}, base.unreadable, base.blind)
 
 
 def resolve(cluster: str) -> ClusterName:

@@ -71,7 +71,11 @@ def connect(
     if timeout:
         settings = replace(settings, operation_timeout=duration("--timeout", timeout))
     with _emulated(settings) as reachable:
-        yield _cloud(reachable, interrupt.sleep if interrupt else time.sleep, verbose=given.verbose)
+        cloud = _cloud(reachable, interrupt.sleep if interrupt else time.sleep, verbose=given.verbose)
+        try:
+            yield cloud
+        finally:
+            cloud.transport.close()
 
 
 def duration(option: str, text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,14 +19,35 @@ class RevisionFiles(Mapping[str, bytes]):
 
     def __init__(self, revision: str, cwd: Path) -> None:
         self._cwd = cwd
+        self._reader: subprocess.Popen[bytes] | None = None
         # Resolved once, so that a branch that moves meanwhile can't mix two revisions; never read as an option.
         self.commit = self._git(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
         ).strip()
         self.prefix = self._git("rev-parse", "--show-prefix").strip()
         listed = self._git("ls-tree", "-r", "-z", "--full-tree", self.commit)
-        self._blobs = dict(_blob(line) for line in listed.split("\0") if line.startswith("100"))
-        self._reader: subprocess.Popen[bytes] | None = None
+        entries = dict(map(_entry, filter(None, listed.split("\0"))))
+        self._blobs = {path: blob for path, (mode, blob) in entries.items() if mode.startswith("100")}
+        # What another repository holds isn't here to be read.
+        self.submodules = [path for path, (mode, _) in entries.items() if mode == "160000"]
+        self._follow([(path, blob) for path, (mode, blob) in entries.items() if mode == "120000"])
+
+    def _follow(self, links: list[tuple[str, str]]) -> None:
+        """Let links within the tree lead where they lead on disk; a chain is as long as there are links."""
+        targets = {path: posixpath.join(posixpath.dirname(path), self._text(blob)) for path, blob in links}
+        targets = {path: posixpath.normpath(target) for path, target in targets.items()}
+        for _ in targets:
+            before = len(self._blobs)
+            for path, target in targets.items():
+                below = {name: blob for name, blob in self._blobs.items() if name.startswith(f"{target}/")}
+                self._blobs.update((path + name[len(target) :], blob) for name, blob in below.items())
+                if target in self._blobs:
+                    self._blobs.setdefault(path, self._blobs[target])
+            if len(self._blobs) == before:
+                return
+
+    def _text(self, blob: str) -> str:
+        return self._content(blob, blob).decode(errors="surrogateescape")
 
     def __enter__(self) -> RevisionFiles:
         return self
@@ -44,7 +66,9 @@ class RevisionFiles(Mapping[str, bytes]):
         return iter(self._blobs)
 
     def __getitem__(self, path: str) -> bytes:
-        blob = self._blobs[path]
+        return self._content(self._blobs[path], path)
+
+    def _content(self, blob: str, path: str) -> bytes:
         to, back = self._pipes()
         to.write(f"{blob}\n".encode())
         to.flush()
@@ -70,7 +94,9 @@ class RevisionFiles(Mapping[str, bytes]):
     def _git(self, *arguments: str) -> str:
         command = ["git", "-c", "core.quotepath=off", *arguments]
         try:
-            done = subprocess.run(command, cwd=self._cwd, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+            done = subprocess.run(  # noqa: S603 - no shell
+                command, cwd=self._cwd, capture_output=True, text=True, errors="surrogateescape", check=False
+            )
         except OSError as error:
             raise InputError(f"git can't be run: {error.strerror}", hint="--base needs git") from None
         if done.returncode:
@@ -82,6 +108,7 @@ class RevisionFiles(Mapping[str, bytes]):
         return done.stdout
 
 
-def _blob(line: str) -> tuple[str, str]:
+def _entry(line: str) -> tuple[str, tuple[str, str]]:
     head, _, path = line.partition("\t")
-    return path, head.split()[2]
+    mode, _kind, blob = head.split()
+    return path, (mode, blob)

@@ -14,26 +14,49 @@ from reconciler.spec.names import ClusterName
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The cluster files at the base revision. `unreadable` names clusters whose files can't be used there."""
+    """The cluster files at the base revision.
+
+    `unreadable` names clusters whose files can't be used there; `blind` says that there are files, or parts of the
+    tree, of which it isn't known which clusters they name.
+    """
 
     clusters: Mapping[ClusterName, Desired]
     unreadable: frozenset[ClusterName] = frozenset()
+    blind: bool = False
+
+    def find(self, name: ClusterName) -> Desired | None:
+        """What the base says of a cluster, which may name its project by number there and by id here."""
+        if name in self.clusters:
+            return self.clusters[name]
+        return next((desired for other, desired in self.clusters.items() if _is_same_place(name, other)), None)
+
+    def hides(self, name: ClusterName) -> bool:
+        """Whether the base may say something of the cluster that can't be read."""
+        return self.find(name) is None and (self.blind or name in self.unreadable)
+
+
+def _is_same_place(one: ClusterName, other: ClusterName) -> bool:
+    return one[1:] == other[1:] and one.project.isdigit() != other.project.isdigit()
 
 
 def compare_with_base(
     plan: ClusterPlan, name: ClusterName, base: Base, answer: Mapping[str, Any] | None
 ) -> ClusterPlan:
     """The plan with the origin of each change, and blocked where the base still protects the cluster."""
-    before = base.clusters.get(name)
+    before = base.find(name)
     drifted: set[tuple[str, str]] = set()
     if before is not None and before.lifecycle.state == "present":
         drifted = {_key(change) for change in plan_cluster(before, dict(answer) if answer else None).changes}
     changes = tuple(
         replace(change, origin=Origin.DRIFT if _key(change) in drifted else Origin.EDIT) for change in plan.changes
     )
-    protected = before.lifecycle.prevent_destroy if before is not None else name in base.unreadable
+    protected = before.lifecycle.prevent_destroy if before is not None else base.hides(name)
     blockers = _PROTECTED if protected and plan.action in (Action.DELETE, Action.REPLACE) else ()
-    return replace(plan, changes=changes, blockers=(*plan.blockers, *blockers))
+    notes = (_HIDDEN,) if changes and base.hides(name) else ()
+    return replace(plan, changes=changes, blockers=(*plan.blockers, *blockers), notes=(*plan.notes, *notes))
+
+
+_HIDDEN = Note("base_unreadable", "the base's files can't all be read: drift may be told as this branch's changes")
 
 
 _PROTECTED = (

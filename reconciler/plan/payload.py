@@ -18,8 +18,8 @@ from reconciler.spec.tree import ROOT, Node
 def body(desired: Typed, live: Typed, aliases: dict[str, str], *, replacing: bool = False) -> dict[str, Any]:
     """The body for `desired` over `live` ({} for a create). snake_case; carried-over fields keep the answer's spelling.
 
-    With `replacing`, what the service filled in is carried over only beside what it was filled in for: a pool of another
-    machine type may not fit the old one's disk or image, and a new network not the old one's subnetwork.
+    With `replacing`, what the service filled in is carried over only beside what it was filled in for: a pool of
+    another machine type may not fit the old one's disk or image, and a new network not the old one's subnetwork.
     """
     return _Body(aliases, replacing=replacing).message(desired, live, ROOT, fits=True)
 

@@ -14,8 +14,8 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 from reconciler.spec.fields import Kind
 from reconciler.spec.files import Files, FileType, UnreadableError
 from reconciler.spec.findings import Finding
-from reconciler.spec.places import PLAIN, BrokenError, Place, broken, find, place_of, squash
-from reconciler.spec.tree import ROOT
+from reconciler.spec.places import PLAIN, BrokenError, Place, broken, find, place_of
+from reconciler.spec.tree import ROOT, squash
 from reconciler.spec.tree import Node as Field
 from reconciler.spec.yamlnodes import MAX_FILE_BYTES, compose
 from reconciler.spec.yamlvalues import Values, flatten

@@ -23,7 +23,7 @@ DEFAULT_PATH = "clusters.d"
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document, or a whole file, that can't be used: why, by which rules, and for which cluster where that is known."""
+    """A document, or a whole file, that can't be used: why, by which rules, and for which cluster if that is known."""
 
     source: str
     message: str

@@ -63,4 +63,5 @@ def _item(value: Any, node: Node) -> _Wrong | None:
 def _map(value: Any) -> _Wrong | None:
     if type(value) is not dict:
         return "", value
-    return next(((f".{key}", item) for key, item in value.items() if type(item) in _CONTAINERS), None)
+    wrong = next(((key, item) for key, item in value.items() if type(item) in _CONTAINERS), None)
+    return wrong and (f".{wrong[0]}" if wrong[0].isprintable() else ".(a key)", wrong[1])

@@ -20,7 +20,7 @@ def camel(snake: str) -> str:
 
 
 def snake(name: str) -> str:
-    """The snake_case name of a field in either spelling: `nodePools` -> `node_pools`. Mask paths are written so (S2)."""
+    """The snake_case name of a field in either spelling: `nodePools` -> `node_pools`, as masks have it (S2)."""
     return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)
 
 

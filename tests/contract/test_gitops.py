@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -93,6 +94,47 @@ class TestBase:
         commit(bench)
         bench.write("demo", bench.small(), state="absent", prevent_destroy=False)
         assert bench.plan("--base", "HEAD")["blockers"] == []
+
+    @pytest.mark.parametrize("trick", ["number", "moved", "symlink", "broken", "absolute", "submodule"])
+    def test_no_way_around_the_protection(self, bench: Bench, trick: str) -> None:
+        """Another spelling, another place, a base that can't be read: the delete stays blocked."""
+        path = bench.created("demo", bench.small())
+        document = json.loads(path.read_text())
+        if trick == "symlink":
+            (bench.root / "fleets").mkdir()
+            path.rename(bench.root / "fleets" / "demo.yaml")
+            path.symlink_to("../fleets/demo.yaml")
+        elif trick == "broken":
+            path.write_text("bad: [")
+        elif trick == "submodule":
+            path.unlink()
+        commit(bench)
+        if trick == "submodule":
+            git(
+                bench,
+                "update-index",
+                "--add",
+                "--cacheinfo",
+                "160000,1111111111111111111111111111111111111111,clusters.d",
+            )
+            git(bench, "commit", "--quiet", "--message=sub")
+        document["lifecycle"] = {"state": "absent", "prevent_destroy": False}
+        document["project"] = bench.number if trick == "number" else bench.project
+        where = bench.root / "clusters.d" if trick != "moved" else bench.root / "clusters2.d"
+        where.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        (where / "demo.yaml").write_text(json.dumps(document))
+        paths = [str(where)] if trick in ("moved", "absolute") else []
+        planned = bench.run("plan", *paths, "--base", "HEAD", "--format", "json").ended(1).json["clusters"]
+        blockers = [blocker["code"] for cluster in planned for blocker in cluster["blockers"]]
+        assert blockers == ["protected_at_base"]
+
+    def test_file_names_that_are_no_text(self, bench: Bench) -> None:
+        """Git has them as bytes; they are nobody's fault."""
+        bench.created("demo", bench.small())
+        Path(os.fsdecode(os.fsencode(bench.root) + b"/caf\xe9.txt")).write_text("x")
+        commit(bench)
+        bench.run("plan", "--base", "HEAD").ok()
 
     def test_defaults_and_scripts_are_those_of_the_revision(self, bench: Bench) -> None:
         """A changed script or default is this branch's edit."""

@@ -87,10 +87,17 @@ def test_unreadable_fields_are_named(
     assert place is None or field == place
 
 
+def test_the_documented_payload_is_taken_with_its_trailing_commas(client: Client) -> None:
+    """S2 shows one; a comma within a string is none."""
+    text = '{"display_name": "a,}", "node_pools": [{"id": "x",},],}'
+    answer = client.session.post(client.base, params={"modelDevelopmentClusterId": "demo"}, data=text)
+    assert "payload" not in answer.json()["error"]["message"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        '{"labels": {"a": "b",}}',
+        '{"labels": {"a": "b",,}}',
         "{'labels': {}}",
         "{",
         "[" * 100_000,
@@ -101,7 +108,7 @@ def test_unreadable_fields_are_named(
     ],
 )
 def test_broken_json_is_an_invalid_argument(client: Client, text: str | bytes) -> None:
-    """A real JSON parser: trailing commas, single quotes, NaN and broken UTF are refused."""
+    """Doubled commas, single quotes, NaN and broken UTF are refused."""
     answer = client.session.post(client.base, params={"modelDevelopmentClusterId": "demo"}, data=text)
     assert answer.status_code == 400
     assert answer.json()["error"]["status"] == "INVALID_ARGUMENT"

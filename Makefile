@@ -35,6 +35,9 @@ test-slurm: $(READY) ## Install Debian's Slurm (as root) and prove the whole cha
 	bash tests/slurm/install-slurm.sh
 	$(BIN)/pytest -m slurm -n 0 tests/slurm
 
+faults: $(READY) ## The fault matrix, kills, fuzzing and the soak, with their totals.
+	$(BIN)/python -m tests.faults
+
 bench: $(READY) ## Measure, as ratios to a floor in the same run.
 	$(BIN)/python -m benchmarks
 

@@ -53,7 +53,7 @@ class Table:
     def _matrix(self) -> list[str]:
         if not self.cells:
             return []
-        columns = [scenario.name for scenario in SCENARIOS]
+        columns = list(dict.fromkeys([*(each.name for each in SCENARIOS), *(name for _, name in self.cells)]))
         rows = [["", *columns]]
         rows += [[fault.name, *(self._signs(fault.name, column) for column in columns)] for fault in FAULTS]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

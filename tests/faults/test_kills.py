@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -166,3 +167,19 @@ def test_killed_processes_converge(
     bench.run("apply", "--auto-approve", *change.options).ok()
     assert operations(bench) == change.done
     record_property("count", ("SIGKILL of whole processes", {"killed": 1}))
+
+
+def test_half_a_request_does_nothing(service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that dies while it sends: a service that took the half for the whole would clear what is masked."""
+    bench = Bench(tmp_path, service, "half", monkeypatch)
+    bench.control.put(bench.name("one"), spec())
+    before = bench.live("one")
+    host, _, port = service.removeprefix("http://").partition(":")
+    head = (
+        f"PATCH /v1beta1/{bench.name('one')}?updateMask=labels HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000\r\n\r\n"
+    )
+    for body in ("", "{", '{"labels": {}}'):
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall((head + body).encode())
+    assert bench.live("one") == before
+    assert operations(bench) == {}

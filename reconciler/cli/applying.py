@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import select
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -285,6 +286,8 @@ def _ask(question: str, wanted: str) -> None:
     if not sys.stdin.isatty():
         raise InputError("nobody is there to approve; nothing was sent", hint="say --auto-approve")
     typer.echo(question, err=True, nl=False)
+    while not select.select([sys.stdin], [], [], 0.5)[0]:
+        pass  # in turns: a signal right before a read that blocks would be noticed only after it
     answer = sys.stdin.readline().strip()
     if answer != wanted:
         raise InputError("not approved; nothing was sent")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from reconciler.plan import payload
@@ -17,12 +17,13 @@ from reconciler.plan.notes import notes_for
 from reconciler.plan.policy import blockers_for, decide, refine
 from reconciler.plan.status import live_status
 from reconciler.spec.fields import Impact
-from reconciler.spec.model import Desired
+from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName, project_aliases
 from reconciler.spec.reading import read_live
 
 API = "/v1beta1"
 DEFAULT_UPDATE_MODE = "USER_AND_SERVICE"
+_LIFECYCLE = tuple(field.name for field in fields(Lifecycle))
 
 
 def plan_cluster(
@@ -105,4 +106,4 @@ def _request(
 
 def _desired_fingerprint(desired: Desired, written: str) -> str:
     """Of what the file says, whatever is live: the spec in comparison form and how the cluster is to be treated."""
-    return digest(written, text_of(asdict(desired.lifecycle)))
+    return digest(written, text_of({name: getattr(desired.lifecycle, name) for name in _LIFECYCLE}))

@@ -24,6 +24,7 @@ def notes_for(
     if unknown := sorted(set(_unknown(live, ROOT))):
         notes.append(Note("unknown_live_field", f"carried over as they are: {', '.join(unknown)}"))
     notes += [Note("looks_like_rename", text) for text in _renames(changes)]
+    notes += [Note("project_number", text) for text in _numbers(changes)]
     if action is Action.REPLACE and (pools := [each.item for each in changes if each.field == _MACHINE]):
         chosen = "what the service filled in for the old machines (disk, image, provisioning model) is chosen anew"
         notes.append(Note("replace_resets", f"another machine type for {', '.join(pools)}: {chosen}"))
@@ -63,3 +64,24 @@ def _renames(changes: tuple[Change, ...]) -> Iterator[str]:
                     f"node pool {gone.item} -> {new.item} looks like a rename; ids can't be renamed: "
                     f"the nodes of {gone.item} are destroyed and those of {new.item} made"
                 )
+
+
+def _numbers(changes: tuple[Change, ...]) -> Iterator[str]:
+    """Names that differ in the project alone, which the answer gives by number: nothing here tells whose that is."""
+    for change in changes:
+        there = dict(_in_projects(change.before))
+        for tail, project in _in_projects(change.after):
+            number = there.get(tail, "")
+            if number.isdigit() and not project.isdigit():
+                yield (
+                    f"{change.path}: the service says projects/{number}; if that is the number of {project}, "
+                    "write the number in the file: nobody else can tell that they are the same"
+                )
+
+
+def _in_projects(value: Any) -> Iterator[tuple[str, str]]:
+    """Of a resource name, or of each in a list: what comes after the project, and the project."""
+    for name in value if isinstance(value, list) else [value]:
+        if isinstance(name, str) and name.startswith("projects/"):
+            project, _, tail = name.removeprefix("projects/").partition("/")
+            yield tail, project

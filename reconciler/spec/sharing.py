@@ -18,22 +18,29 @@ class Sharing:
     def of(self, value: Any) -> Any:
         """A value that equals this one: itself, now with shared parts, or the one that was first."""
         kind = type(value)
-        if kind is str:
-            return self._texts.setdefault(value, value)
         if kind is dict:
             for name, item in value.items():
-                value[name] = self.of(item)
-            return self._parts.setdefault((dict, *value, *map(_identity, value.values())), value)
-        if kind is list:
-            value[:] = map(self.of, value)
-            return self._parts.setdefault((list, *map(_identity, value)), value)
-        return value
+                value[name] = self._item(item)
+        elif kind is list:
+            value[:] = [self._item(item) for item in value]
+        else:
+            return self._item(value)
+        names = value if kind is dict else ()
+        items = value.values() if kind is dict else value
+        mark = (kind, *names, *[item if type(item) in _AS_THEY_ARE else _identity(item) for item in items])
+        return self._parts.setdefault(mark, value)
+
+    def _item(self, item: Any) -> Any:
+        if type(item) is str:
+            return self._texts.setdefault(item, item)
+        return self.of(item) if type(item) in _CONTAINERS else item
 
 
 def _identity(item: Any) -> Any:
     """The same for items that may stand for each other. True is no 1, and scripts are told apart by where they are."""
-    kind = type(item)
-    return item if kind is str or kind is int else (kind, item) if kind in _PLAIN else id(item)
+    return (type(item), item) if type(item) in _PLAIN else id(item)
 
 
+_CONTAINERS = frozenset({dict, list})
+_AS_THEY_ARE = frozenset({str, int})
 _PLAIN = frozenset({bool, float, type(None)})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.bench import Bench
+from tests.contract.bench import Bench, result
 from tests.contract.specs import PROLOG, SLURM, cpu_pool, pool, slurm
 
 Edit = Callable[[dict[str, Any]], object]
@@ -129,6 +129,19 @@ def test_one_network_in_three_spellings(demo: Bench) -> None:
     assert _changes(demo) == []
     _edit(demo, lambda spec: spec["network"].update(network="net-a"))
     assert "/global/networks/" in demo.run("validate").ended(1).out
+
+
+def test_a_network_of_another_project(bench: Bench) -> None:
+    """Another project's number can't be known: the plan says how to write it, and then it is no diff."""
+    spec = bench.small() | {"network": {"network": "projects/host-proj/global/networks/shared"}}
+    bench.write("demo", spec)
+    assert result(bench.apply().ended(1))["error"]["code"] == "not_converged"
+    (note,) = [each for each in bench.plan()["notes"] if each["code"] == "project_number"]
+    network = bench.get()["network"]["network"]
+    assert network.split("/")[1] in note["message"]
+    assert "host-proj" in note["message"]
+    bench.write("demo", spec | {"network": {"network": network}})
+    bench.settled()
 
 
 @pytest.mark.parametrize(("text", "code"), [("604800s", 0), ("604800.000s", 0), ("168h", 1), ("7d", 1), (604800, 1)])

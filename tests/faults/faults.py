@@ -25,6 +25,16 @@ class Fault:
     says: frozenset[str] = frozenset()
     only: frozenset[str] = READS | WRITES
 
+    @property
+    def never_ends(self) -> bool:
+        """Whether only the request's timeout ends it."""
+        return self.rule.get("seconds") == _NEVER
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether the request is carried out although its answer is lost, or comes late."""
+        return bool(self.rule.get("effect")) or self.rule["kind"] in ("truncate", "slow_drip")
+
 
 def _status(code: int, name: str = "", **rule: Any) -> Fault:
     return Fault(name or str(code), {"kind": "status", "code": code, **rule})

@@ -86,6 +86,7 @@ class Reconciliation(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.time = FakeTime()
         self.rig = Rig(self.folder, self.url, f"machine-{next(_numbers)}", self.patch, self.time)
+        self.rig.impatient()
         self.wanted: dict[str, Spec | None] = {}
         self.kept: dict[str, tuple[str, Spec]] = {}  # of each cluster: when it was made, and what must not be lost
         self.removals = 0
@@ -142,7 +143,7 @@ class Reconciliation(RuleBasedStateMachine):
     @rule(kind=PASSING_KINDS, fault=st.sampled_from(FAULTS), after=st.integers(0, 3), times=few)
     def fault(self, kind: str, fault: Any, after: int, times: int) -> None:
         """Requests of a kind go wrong from now on, a few times."""
-        if "seconds" in fault.rule and kind != "poll":
+        if fault.never_ends and kind != "poll":
             times = 1  # real seconds: sockets know no others
         self._fault(kind, fault.rule, after, times)
 

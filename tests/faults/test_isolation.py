@@ -112,6 +112,7 @@ def test_a_location_that_hangs_holds_up_its_own(rig: Rig) -> None:
     """Reads of one location that never answer are failures of its clusters alone."""
     changed(rig, "good")
     _elsewhere(rig, "far")
+    rig.impatient()
     rig.control.faults([{"match": {"cluster": "far"}, "fault": {"kind": "hang", "seconds": 3600}}])
     outcome = rig.apply().ended(1)
     fates = {each["cluster"].rpartition("/")[2]: each["status"] for each in outcome.json["results"]}

@@ -15,6 +15,8 @@ SCRIPT = "#!/bin/bash\nsleep 1000\n"
 
 
 def _hit(rig: Rig, fault: Fault, after: int, times: int | None) -> None:
+    if fault.never_ends:
+        rig.impatient()
     rig.control.clear_requests()
     rig.control.faults([{"match": {"kind": "slurm"}, "fault": fault.rule, "after": after, "times": times}])
 
@@ -67,7 +69,7 @@ def test_cancel(cluster: Rig, fault: Fault, occurrence: str, record_property: An
     outcome = cluster.run("jobs", "cancel", "one", "1", "--format", "json")
     code = _code(outcome)
     assert code in {"", *LASTING, *fault.says, "slurm"}, outcome.out
-    if fault.passes and occurrence != "all":
+    if fault.passes and occurrence != "all" and "{}" not in fault.name:
         outcome.ok()
     record_property("end", code or "converged")
     cluster.control.clear_faults()

@@ -250,7 +250,8 @@ def test_a_late_write_is_not_sent_twice(rig: Rig, monkeypatch: pytest.MonkeyPatc
         sleep(seconds)
 
     monkeypatch.setattr(rig.time, "sleep", really)
-    _faults(rig, "patch", {"kind": "hang", "seconds": 0.6})
+    rig.impatient()
+    _faults(rig, "patch", {"kind": "hang", "seconds": 1.0})
     rig.apply().ok()
     assert rig.writes() == ["PATCH"]
     assert operations(rig) == UPDATED_ONCE

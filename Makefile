@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-JOBS ?= auto
+JOBS ?= 4 # more than cores: many tests wait for processes, sockets and clocks
 
 .PHONY: demo test lint unit check test-slurm faults bench generated clean help
 

@@ -53,7 +53,9 @@ class Pairs:
 
 def run(command: Sequence[str], cwd: Path, url: str = "") -> Usage:
     """Run a command to its end, against the service at `url`. Raises FailedError unless it ends with 0."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("RECONCILER_")}
+    # Without what would keep Python from writing its compiled modules, as an installation has them.
+    foreign = ("RECONCILER_", "PYTHON")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     environment |= {"RECONCILER_ENDPOINT": url} if url else {}
     child = [sys.executable, "-S", str(_HERE / "child.py"), *command]
     done = subprocess.run(child, cwd=cwd, env=environment, capture_output=True, text=True, timeout=_PATIENCE)

@@ -89,7 +89,7 @@ class Reconciliation(RuleBasedStateMachine):
         self.rig.impatient()
         self.wanted: dict[str, Spec | None] = {}
         self.kept: dict[str, tuple[str, Spec]] = {}  # of each cluster: when it was made, and what must not be lost
-        self.removals = 0
+        self.removals = self.deaths = 0
         self.is_faulty = False
 
     def teardown(self) -> None:
@@ -100,11 +100,16 @@ class Reconciliation(RuleBasedStateMachine):
             self.patch.undo()
             shutil.rmtree(self.folder)
 
-    @initialize()
-    def first_cluster(self) -> None:
-        """One cluster is wanted."""
-        self.wanted["one"] = spec()
-        self._write("one")
+    @initialize(live=st.booleans())
+    def begin(self, live: bool) -> None:
+        """Two clusters are wanted; they may be there, with something in them that no file knows."""
+        for cluster in CLUSTERS:
+            self.wanted[cluster] = spec()
+            self._write(cluster)
+            if live:
+                self.rig.control.put(self.rig.name(cluster), spec())
+                for edit in ("service's label", "unknown field", "unknown field of a pool"):
+                    self.edit_live(cluster=cluster, edit=edit, number=1)
 
     # --- what people do
 
@@ -116,13 +121,6 @@ class Reconciliation(RuleBasedStateMachine):
         self.wanted[cluster] = wanted
         self._write(cluster)
 
-    @rule(cluster=clusters)
-    def want_absent(self, cluster: str) -> None:
-        """The file says that the cluster is to go."""
-        if cluster in self.wanted:
-            self.wanted[cluster] = None
-            self._write(cluster)
-
     @rule(cluster=clusters, edit=st.sampled_from(sorted(LIVE_EDITS)), number=few)
     def edit_live(self, cluster: str, edit: str, number: int) -> None:
         """An edit in the console; some of it isn't the files' concern and must stay."""
@@ -131,10 +129,15 @@ class Reconciliation(RuleBasedStateMachine):
         self.rig.control.live(self.rig.name(cluster), LIVE_EDITS[edit](number))
         self._keep(cluster)
 
-    @rule(cluster=clusters)
-    def remove_live(self, cluster: str) -> None:
-        """Somebody deletes a cluster by hand."""
-        if self._live(cluster) is not None:
+    @rule(cluster=clusters, by_hand=st.booleans(), often=st.integers(0, 3))
+    def remove(self, cluster: str, by_hand: bool, often: int) -> None:
+        """Now and then a cluster goes: its file says so, or somebody deletes it by hand."""
+        if often:
+            return
+        if not by_hand:
+            self.wanted[cluster] = None
+            self._write(cluster)
+        elif self._live(cluster) is not None:
             self.rig.control.remove(self.rig.name(cluster))
             self.removals += 1
 
@@ -182,14 +185,21 @@ class Reconciliation(RuleBasedStateMachine):
         if self._apply().code == 0:
             self._proven()
 
-    @rule(number=st.integers(0, 12), answered=st.booleans())
-    def killed_apply(self, number: int, answered: bool) -> None:
-        """A run that dies."""
+    @rule(cluster=clusters, edit=st.sampled_from(sorted(FILE_EDITS)), number=few)
+    def merge(self, cluster: str, edit: str, number: int) -> None:
+        """An edit, and the run that follows."""
+        self.edit_file(cluster=cluster, edit=edit, number=number)
+        self.apply()
+
+    @rule(cluster=clusters, edit=st.sampled_from(sorted(FILE_EDITS)), at=st.integers(0, 12), answered=st.booleans())
+    def killed_merge(self, cluster: str, edit: str, at: int, answered: bool) -> None:
+        """An edit, and a run that dies."""
+        self.edit_file(cluster=cluster, edit=edit, number=1 + at % 4)
         try:
-            with dies_at(number, answered=answered):
+            with dies_at(at, answered=answered):
                 self._apply()
         except Killed:
-            pass
+            self.deaths += 1
 
     @invariant()
     def nothing_unknown_is_lost(self) -> None:

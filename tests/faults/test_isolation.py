@@ -33,7 +33,7 @@ def _troubled(rig: Rig) -> dict[str, str]:
         ("lost", "patch"): {"kind": "reset"},
         ("failing", "patch"): {"kind": "operation_error", "code": 8, "message": "no capacity"},
         ("ignored", "patch"): {"kind": "accept_but_ignore"},
-        ("stuck", "poll"): {"kind": "operation_never_done"},
+        ("stuck", "patch"): {"kind": "operation_never_done"},
         ("vanished", "poll"): {"kind": "status", "code": 404},
         ("far", "get"): {"kind": "reset"},
     }
@@ -77,7 +77,7 @@ def test_nobody_waits_for_the_slowest(rig: Rig, monkeypatch: pytest.MonkeyPatch)
     sent = _watch_writes(rig, monkeypatch)
     for cluster in ("good", "stuck", "busy"):
         changed(rig, cluster)
-    rig.control.faults([{"match": {"cluster": "stuck", "kind": "poll"}, "fault": {"kind": "operation_never_done"}}])
+    rig.control.faults([{"match": {"cluster": "stuck", "kind": "patch"}, "fault": {"kind": "operation_never_done"}}])
     rig.control.live(rig.name("busy"), {"clusterStatus": {"state": "UPDATING"}})
     outcome = rig.apply("--timeout", "1h").ended(1)
     fates = {each["cluster"].rpartition("/")[2]: each["status"] for each in outcome.json["results"]}

@@ -108,6 +108,7 @@ class Graceful:
         hold.refuse_if_lasting(answer)
         is_changed = False
         try:
+            self.writer.say(f"holding by State: {HELD}, so that no job starts: {hold.names}")
             self._make(hold, hold.closing(answer), lambda there: not (there and hold.closing(there)))
             self.jobs.until_clear(self.desired.name, what, self.writer.say, held=True)
             self._change(hold)
@@ -122,6 +123,7 @@ class Graceful:
         # As it was approved, and nothing speaks against it: a job may be queued in a partition that goes.
         self.refuse(self.assess(self.desired, hold.as_before(answer)))
         plan = self.assess.compare(self.desired, answer)
+        self.writer.say("no job is left that the change would hurt: making it")
         if answer is None or plan.action is not Action.UPDATE:
             self.carry_out(plan, hold.as_before)
         else:
@@ -136,6 +138,8 @@ class Graceful:
     def _open(self, hold: Hold, *, changed: bool) -> bool:
         """Let jobs start again; False where they did."""
         request = hold.opening(self.writer.idle(), changed=changed)
+        if request is not None:
+            self.writer.say(f"letting jobs start again: {hold.names}")
         self._make(None, request, lambda there: hold.opening(there, changed=changed) is None)
         return request is not None
 

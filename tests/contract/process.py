@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
@@ -19,6 +20,14 @@ import reconciler
 _PATIENCE = 60.0  # seconds after which something hangs
 COMMAND = (sys.executable, "-m", "reconciler")
 ROOT = str(Path(reconciler.__file__).parents[1])
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for something that happens on the service's side."""
+    end = time.monotonic() + _PATIENCE
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.05)
 
 
 class _Heard:

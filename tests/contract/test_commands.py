@@ -154,6 +154,23 @@ def test_no_wait_then_apply(slow: Bench) -> None:
     assert slow.writes() == ["POST"]
 
 
+def test_the_report_of_an_apply(bench: Bench) -> None:
+    """The members that the contract fixes, in good and bad ends (contract section 4)."""
+    bench.write("good", bench.small())
+    bench.write("bad", bench.small())
+    denied = {"kind": "status", "code": 403, "status": "PERMISSION_DENIED", "message": "not yours"}
+    bench.control.faults([{"match": {"kind": "create", "cluster": "bad"}, "fault": denied}])
+    bad, good = bench.apply().ended(1).json["results"]
+    members = {"cluster", "action", "status", "operation", "converged", "error"}
+    assert members <= good.keys() & bad.keys()
+    assert (good["cluster"], good["action"], good["status"]) == (bench.name("good"), "create", "applied")
+    assert (good["converged"], good["error"]) == (True, None)
+    assert good["operation"].startswith(f"projects/{bench.number}/locations/us-central1/operations/")
+    assert (bad["status"], bad["converged"], bad["operation"]) == ("failed", False, None)
+    assert bad["error"]["code"] == "permission_denied"
+    assert "not yours" in bad["error"]["message"]
+
+
 # --- schema
 
 

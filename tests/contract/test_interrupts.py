@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 
 from tests.contract.bench import Bench, result
 from tests.contract.conftest import LONG
-from tests.contract.process import Process
+from tests.contract.process import Process, until
 from tests.contract.specs import pool
 
 STOPS = [signal.SIGINT, signal.SIGTERM]
@@ -104,7 +102,7 @@ def test_a_write_without_an_answer_is_left_within_seconds(slow: Bench, edited: P
     """The service took the PATCH and doesn't answer: the run is left all the same, and nothing is sent twice later."""
     slow.fault("hang", "patch", times=1, seconds=FOREVER)
     process = slow.start("apply", "--auto-approve", RECONCILER_REQUEST_TIMEOUT=str(FOREVER))
-    _until(lambda: slow.writes() == ["PATCH"])
+    until(lambda: slow.writes() == ["PATCH"])
     process.signal(number)
     assert process.end() == 130
 
@@ -120,7 +118,7 @@ def _hung(slow: Bench, command: list[str], kind: str, more: list[str]) -> Proces
     slow.control.clear_requests()
     slow.fault("hang", kind, seconds=FOREVER)
     process = slow.start(*command, "--format", "json", RECONCILER_REQUEST_TIMEOUT=str(FOREVER))
-    _until(lambda: bool(slow.requests(kind)))
+    until(lambda: bool(slow.requests(kind)))
     return process
 
 
@@ -167,7 +165,7 @@ def test_killed_between_delete_and_create(slow: Bench) -> None:
     process = slow.start("apply", "--auto-approve", "--allow-replace")
     process.hear("/operations/")
     slow.control.advance(LONG)
-    _until(lambda: slow.writes() == ["DELETE", "POST"])
+    until(lambda: slow.writes() == ["DELETE", "POST"])
     process.kill()
     assert slow.plan()["action"] == "create"
     again = slow.start("apply", "--auto-approve")
@@ -183,8 +181,8 @@ def test_several_clusters_are_all_named(slow: Bench) -> None:
     for cluster in ("one", "two", "three"):
         slow.write(cluster, slow.small())
     process = slow.start("apply", "--auto-approve", "--parallelism", "3")
-    _until(lambda: len(slow.writes()) == 3)
-    _until(lambda: process.err.count("/operations/") >= 3)
+    until(lambda: len(slow.writes()) == 3)
+    until(lambda: process.err.count("/operations/") >= 3)
     process.signal(signal.SIGTERM)
     assert process.end() == 130
     assert process.err.count("reconciler operations wait projects/") == 3
@@ -195,12 +193,3 @@ def test_interrupted_in_this_process(slow: Bench, edited: Path) -> None:
     pending = result(slow.apply("--timeout", "0s").ended(1))
     assert (pending["status"], pending["converged"]) == ("pending", False)
     assert pending["error"]["hint"] == f"reconciler operations wait {pending['operation']}"
-
-
-def _until(happened: Callable[[], bool]) -> None:
-    """Wait for something that happens on the service's side."""
-    for _ in range(600):
-        if happened():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it never happened")

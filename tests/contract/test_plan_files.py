@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from tests.contract.bench import Bench, Outcome, result
+from tests.contract.process import until
 from tests.contract.specs import cpu_pool, pool, slurm
 
 OUT = "plan.json"
@@ -142,8 +143,7 @@ def test_the_last_look_is_right_before_each_request(bench: Bench, reviewed: Path
     # The first GET is the check of the plan file; from the second on the cluster is another one.
     bench.fault("hang", "get", after=1, times=1, seconds=2)
     process = bench.start("apply", "--plan", OUT, "--auto-approve", "--format", "json")
-    while not (seen := bench.requests("get")) or len(seen) < 2:
-        pass
+    until(lambda: len(bench.requests("get")) >= 2)
     bench.control.live(bench.name(), {"labels": {"team": "other"}})
     assert process.end() == 1
     (refused,) = json.loads(process.out)["results"]

@@ -47,4 +47,5 @@ def write(rows: Sequence[Row], text: str) -> None:
     before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
     after = rest.partition(_END)[2]
     page.write_text(f"{before}{_BEGIN}\n{text}\n{_END}{after}", encoding="utf-8")
-    (_DOCS / "performance.svg").write_text(plot(rows), encoding="utf-8")
+    if picture := plot(rows):
+        (_DOCS / "performance.svg").write_text(picture, encoding="utf-8")

@@ -15,9 +15,11 @@ _STYLE = "text{font:12px sans-serif;fill:#444}.t{font-weight:bold}.g{stroke:#ddd
 
 
 def plot(rows: Sequence[Row]) -> str:
-    """The picture of a run's plans without latency, of two fleet sizes at the least."""
+    """The picture of a run's plans without latency; empty where fewer than two fleet sizes were measured."""
     plans = sorted((row for row in rows if row.what == "plan" and not row.latency), key=lambda row: row.size)
     sizes = [row.size for row in plans]
+    if len(sizes) < 2:
+        return ""
     panels = [
         ("CPU, seconds", [row.pairs.median("cpu") for row in plans], [row.pairs.floor_median("cpu") for row in plans]),
         (

@@ -1,16 +1,14 @@
-"""The emulator as a process of its own: the service that plans and applies are measured against."""
+"""The emulator, in a thread of the process that measures: the service that plans and applies are measured against."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measure import TOOL, FailedError
 from reconciler.emulator.control import Control
+from reconciler.emulator.server import Emulator, EmulatorConfig
 
 
 @dataclass(frozen=True)
@@ -33,18 +31,6 @@ def service(
     state: Path, *, seed: Path | None = None, latency: float = 0.0, lro_seconds: float = 0.0
 ) -> Iterator[Service]:
     """An emulator that keeps its clusters in the folder `state`. Times are in seconds."""
-    options = ["--state-dir", str(state), "--latency", str(latency), "--lro-seconds", str(lro_seconds)]
-    options += ["--seed", str(seed)] if seed else []
-    process = subprocess.Popen(
-        [*TOOL, "emulator", *options], stdout=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"}
-    )
-    assert process.stdout is not None
-    try:
-        said = process.stdout.readline()
-        if not said.startswith("listening on "):
-            raise FailedError("the emulator didn't start")
-        yield Service(said.removeprefix("listening on ").strip())
-    finally:
-        process.terminate()
-        process.wait()
-        process.stdout.close()
+    seeds = (seed,) if seed else ()
+    with Emulator(EmulatorConfig(state_dir=state, seeds=seeds, latency=latency, lro_seconds=lro_seconds)) as emulator:
+        yield Service(emulator.url)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reconciler.cli.files import DEFAULT_PATHS, doubtful, load_files, refused, to_plan
+from reconciler.cli.inputs import read_text
 from reconciler.cli.output import colour, colour_on_stderr, say, show
 from reconciler.cli.plan import now
 from reconciler.engine import settle
@@ -141,7 +142,7 @@ def _smoke(cloud: Cloud, run: Run, interrupt: Interrupt) -> Smoke:
     from reconciler.engine.smoke import Smoke
 
     slurm = cloud.slurm()
-    script = read_script(_read(run.smoke or Path()), str(run.smoke))
+    script = read_script(read_text(run.smoke or Path()), str(run.smoke))
 
     def wait(say: Callable[[str], object]) -> JobWait:
         return JobWait(slurm, sleep=interrupt.sleep, say=say)
@@ -184,7 +185,7 @@ def _read_plan(path: Path, loaded: Loaded) -> Plan:
     """A reviewed plan, of the clusters that this run is about."""
     from reconciler.views.plan_file import read_plan
 
-    plan = read_plan(_read(path))
+    plan = read_plan(read_text(path))
     names = {each.cluster: ClusterName.parse(each.cluster) for each in plan.clusters}
     ours = {cluster for cluster, name in names.items() if name is None or loaded.concerns(name)}
     return replace(plan, clusters=tuple(each for each in plan.clusters if each.cluster in ours))
@@ -207,15 +208,6 @@ def _refuse_unexpected(reviewed: Plan, plan: Plan, expect: Path) -> None:
     if moved := stale(with_changes(reviewed), with_changes(plan)):
         told = "; ".join(f"{cluster}: {what}" for cluster, what in sorted(moved.items()))
         raise StaleError(f"this isn't the plan of {expect}, nothing was sent: {told}", hint="review the new plan")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path} isn't UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
 
 
 Approve = Callable[[Plan], None]

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from reconciler.cli.github_posting import Posting, append, read, size
+from reconciler.cli.github_posting import Posting, append, size
+from reconciler.cli.inputs import read_text
 from reconciler.cli.options import Report, ReportFormat
 from reconciler.errors import ApiError, UsageError
 
@@ -77,7 +78,7 @@ def comment(
     number = pr or run.pull_request
     if not number:
         raise UsageError("which pull request?", hint="say --pr N; only the event of a pull request names one")
-    plan = read_plan(read(source)) if source else None
+    plan = read_plan(read_text(source)) if source else None
     about = _about(run, path, environment, commit, base or run.base, artifact_url)
     marker = views.marker("plan", path, environment)
 
@@ -119,7 +120,7 @@ def issue(
     from reconciler.views.plan_file import read_drift
 
     run = GitHubRun.from_environ(os.environ)
-    drift = read_drift(read(source))
+    drift = read_drift(read_text(source))
     about = _about(run, path, environment, commit)
 
     def post(there: Repository) -> Outcome:
@@ -160,7 +161,7 @@ def applied(
     from reconciler.views.github_apply import apply_comment, read_apply
 
     run = GitHubRun.from_environ(os.environ)
-    report = read_apply(read(source))
+    report = read_apply(read_text(source))
     about = _about(run, path, environment, commit)
     body = apply_comment(report, about)
     create = bool(report.errors) or any(each.status is not Status.NO_OP for each in report.results)
@@ -192,7 +193,7 @@ def summary(
 
     run = GitHubRun.from_environ(os.environ)
     about = _about(run, path, environment, commit, base or run.base, artifact_url)
-    text = read(source)
+    text = read_text(source)
     room = views.SUMMARY_LIMIT - size(run.summary)
     match _kind(text):
         case "apply":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 
 from reconciler.cli.options import Global, ReportFormat
 from reconciler.cli.output import say, show
-from reconciler.errors import ApiError, AuthError, InputError, ReconcilerError, UnavailableError
+from reconciler.errors import ApiError, AuthError, ReconcilerError, UnavailableError
 
 if TYPE_CHECKING:
     from reconciler.cloud.github import Repository
@@ -79,16 +78,6 @@ class Posting:
         from reconciler.views.safe import safe
 
         say(annotation("warning", text, title="reconciler") if self.run.on_actions else f"warning: {safe(text)}")
-
-
-def read(source: Path) -> str:
-    """A file's text, or standard input's for `-`. Raises InputError."""
-    try:
-        return sys.stdin.read() if source == Path("-") else source.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{source} isn't UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"{source}: {error.strerror}") from None
 
 
 def size(file: Path | None) -> int:

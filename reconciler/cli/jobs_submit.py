@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from reconciler.cli.inputs import STDIN, read_text
 from reconciler.cli.jobs_session import Attend, AttendTime, Partition, Session, Version, seconds_of, session, warn
 from reconciler.cli.options import Cluster, Endpoint, Impersonate, Report, ReportFormat
 from reconciler.errors import InputError, InterruptedRun, UsageError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconciler.cloud.slurm_script import Script
     from reconciler.cloud.slurm_submission import Submission
 
-_STDIN = Path("-")
+_LIMIT = 4 * 2**20  # bytes; the API takes no more than one MB
 # Typer reads these at run time, so Optional is spelled out for it.
 ScriptPath = Annotated[
     Optional[Path],  # noqa: UP045
@@ -136,21 +136,14 @@ def _script(path: Path | None) -> Script | None:
 
     if path is None:
         return None
-    return read_script(_read(path), "standard input" if path == _STDIN else str(path))
-
-
-def _read(path: Path) -> str:
-    try:
-        return (sys.stdin.buffer.read() if path == _STDIN else path.read_bytes()).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: no UTF-8 text at byte {error.start}") from None
+    return read_script(read_text(path, _LIMIT), "standard input" if path == STDIN else str(path))
 
 
 def _json_object(path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     try:
-        value = json.loads(_read(path))
+        value = json.loads(read_text(path, _LIMIT))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: no JSON: {error}") from None
     if not isinstance(value, dict):

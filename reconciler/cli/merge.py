@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from reconciler.cli.inputs import read_text
 from reconciler.cli.options import AsPlan, PlanFormat
 from reconciler.errors import InputError
 
@@ -82,9 +83,8 @@ def _merged(files: list[Path]) -> Plan | Drift:
 def _read(path: Path) -> Plan | Drift:
     from reconciler.views.plan_file import read_either
 
+    text = read_text(path)
     try:
-        return read_either(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is no plan file: it isn't UTF-8 text") from None
+        return read_either(text)
     except InputError as error:
         raise InputError(f"{path}: {error.summary}", hint=error.hint) from None

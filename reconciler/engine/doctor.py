@@ -15,8 +15,10 @@ from pathlib import Path
 
 from reconciler import __version__
 from reconciler.errors import ReconcilerError
+from reconciler.spec.files import DiskFiles, UnreadableError
 from reconciler.spec.findings import Severity
 from reconciler.spec.loader import Loaded
+from reconciler.spec.yamlnodes import MAX_FILE_BYTES
 
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE)
 _HEAD = 4096  # bytes: whoever writes such a line writes it on top
@@ -97,9 +99,9 @@ def _schemas(sources: Iterable[str]) -> Iterator[Check]:
         shown = _shown(path)
         advice = f"mkdir -p {_shown(path.parent)} && reconciler schema cluster >{shown}"
         try:
-            is_current = json.loads(path.read_text("utf-8")) == cluster_schema()
-        except (OSError, ValueError) as error:
-            words = (error.strerror if isinstance(error, OSError) else "") or "it is no JSON"
+            is_current = json.loads(_files().read(str(path), MAX_FILE_BYTES)) == cluster_schema()
+        except (UnreadableError, ValueError, RecursionError) as error:
+            words = str(error) if isinstance(error, UnreadableError) else "it is no JSON"
             found = f"{source} names it for editors, and it can't be read: {words.lower()}"
             yield Check("schema", Level.WARN, found, advice, shown)
             continue
@@ -109,11 +111,16 @@ def _schemas(sources: Iterable[str]) -> Iterator[Check]:
 
 def _named_schema(source: Path) -> str:
     try:
-        with source.open("rb") as stream:
-            match = _MODELINE.search(stream.read(_HEAD).decode("utf-8", "replace"))
-    except OSError:  # `validate` tells
+        head = _files().read(str(source), MAX_FILE_BYTES)[:_HEAD]
+    except UnreadableError:  # `validate` tells
         return ""
+    match = _MODELINE.search(head.decode("utf-8", "replace"))
     return match[1] if match else ""
+
+
+def _files() -> DiskFiles:
+    """Files name each other, and what they name may be a device, or never end."""
+    return DiskFiles(Path.cwd())
 
 
 def _shown(path: Path) -> str:

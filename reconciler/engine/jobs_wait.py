@@ -39,8 +39,14 @@ class JobsWait:
         Raises BlockedError after the timeout, InterruptedRun when interrupted, AuthError where credentials end.
         """
         begin = self.waits.clock()
+        is_refused = False
         for pause in self.pace.pauses():
-            left = self._left(name, what, held=held)
+            try:
+                left, is_refused = self._left(name, what, held=held), False
+            except AuthError as error:
+                if is_refused:
+                    raise  # twice in a row: our own credentials have ended, and no wait brings them back
+                left, is_refused = _unknown(error), True
             if not left:
                 return
             say(f"waiting for jobs: {left}")
@@ -56,11 +62,15 @@ class JobsWait:
                 return f"the controller still starts jobs in {', '.join(sorted(open_still))}"
             affected = Affected.of(self.queue(name), what)
         except ReconcilerError as error:
-            if isinstance(error, AuthError) and error.code == AuthError.code:
-                raise  # our own credentials have ended, and no wait brings them back
-            return f"it isn't known which jobs run there: {error.summary}"
+            if isinstance(error, AuthError) and error.code == AuthError.code:  # ours, and not Slurm's own
+                raise
+            return _unknown(error)
         return affected.passing.in_words()
 
     def _open(self, name: ClusterName, what: Touched) -> set[str]:
         there = {partition.name: partition.states for partition in self.partitions(name)}
         return {each for each in what.partitions if _STARTS_JOBS.intersection(there.get(each, ()))}
+
+
+def _unknown(error: ReconcilerError) -> str:
+    return f"it isn't known which jobs run there: {error.summary}"

@@ -277,6 +277,31 @@ def test_an_update_of_what_is_gone(bench: Bench, time: FakeTime, monkeypatch: py
     assert bench.writes() == ["PATCH"]
 
 
+def test_a_delete_of_what_is_gone(bench: Bench, time: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is as it was to be."""
+    bench.created("demo", bench.small())
+    bench.write("demo", bench.small(), state="absent", prevent_destroy=False)
+    send = Clusters.send
+
+    def after_a_delete(*arguments: Any) -> Any:
+        bench.control.remove(bench.name())
+        return send(*arguments)
+
+    monkeypatch.setattr(Clusters, "send", after_a_delete)
+    gone = result(bench.apply("--allow-delete").ok())
+    assert (gone["status"], gone["converged"]) == ("applied", True)
+
+
+def test_ctrl_c_before_a_graceful_change(bench: Bench, time: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is held, and nothing is said of it."""
+    wanted(bench, move)
+    interrupt(monkeypatch, time, lambda seconds: seconds == 0)
+    skipped = result(bench.apply("--graceful").ended(130))
+    assert skipped["status"] == "skipped"
+    assert "held" not in skipped["error"]["message"]
+    assert bench.writes() == []
+
+
 def test_an_operation_that_is_not_waited_for(bench: Bench) -> None:
     """--no-wait: pending, exit 0, and the operation is named with the command that waits."""
     wanted(bench, grow)

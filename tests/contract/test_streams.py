@@ -12,7 +12,7 @@ from tests.contract.bench import Bench
 from tests.contract.process import COMMAND, ROOT
 
 ESCAPE = "\x1b["
-TOKEN = "ya29.c0ffee-not-a-real-token"
+TOKEN = "c0ffee-not-a-real-token"
 
 
 def _drifted(bench: Bench) -> None:

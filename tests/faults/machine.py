@@ -10,9 +10,10 @@ import itertools
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import strategies as st
@@ -73,15 +74,14 @@ PASSING_KINDS = st.sampled_from(["list", "get", "create", "patch", "delete", "po
 
 
 class Reconciliation(RuleBasedStateMachine):
-    """`url` is an emulator's, set by the test."""
+    """`url` is an emulator's; it and `counts`, of what was tried, are set by the test."""
 
     url = ""
-    steps = 0
-    runs = 0
+    counts: ClassVar[Counter[str]] = Counter()
 
     def __init__(self) -> None:
         super().__init__()
-        type(self).runs += 1
+        self.counts["runs"] += 1
         self.patch = pytest.MonkeyPatch()
         self.folder = Path(tempfile.mkdtemp())
         self.time = FakeTime()
@@ -89,7 +89,7 @@ class Reconciliation(RuleBasedStateMachine):
         self.rig.impatient()
         self.wanted: dict[str, Spec | None] = {}
         self.kept: dict[str, tuple[str, Spec]] = {}  # of each cluster: when it was made, and what must not be lost
-        self.removals = self.deaths = 0
+        self.removals = 0
         self.is_faulty = False
 
     def teardown(self) -> None:
@@ -199,12 +199,12 @@ class Reconciliation(RuleBasedStateMachine):
             with dies_at(at, answered=answered):
                 self._apply()
         except Killed:
-            self.deaths += 1
+            self.counts["deaths"] += 1
 
     @invariant()
     def nothing_unknown_is_lost(self) -> None:
         """What the files don't know is as it was, in clusters that are the same still."""
-        type(self).steps += 1
+        self.counts["steps"] += 1
         for cluster, (made, kept) in list(self.kept.items()):
             there = self._live(cluster)
             if there is None or there["createTime"] != made:
@@ -244,6 +244,7 @@ class Reconciliation(RuleBasedStateMachine):
     def _apply(self) -> Outcome:
         outcome = self._run("apply", "--auto-approve", "--format", "json", "--timeout", "120s", *APPLY)
         told = outcome.json
+        self.counts.update(f"{each['action']} {each['status']}" for each in told["results"])
         errors = [each["error"] for each in told["results"] if each["error"]] + told["errors"]
         assert all(error["code"] and error["message"] for error in errors)
         assert (outcome.code == 0) == (not errors), outcome.out

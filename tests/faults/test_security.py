@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from reconciler.cli import inputs
 from tests.contract.bench import LOCATION
 from tests.contract.specs import pool, slurm
 from tests.faults.rig import CANARY, Rig, spec
@@ -371,3 +372,32 @@ def test_no_program_is_run_on_content_but_bash_that_reads(rig: Rig, monkeypatch:
         assert arguments[1:2] == ["-n"], arguments
         assert hostile not in " ".join(arguments)
     assert not list(rig.root.rglob("owned"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "apply --auto-approve --plan zero.sh",
+        "apply --auto-approve --smoke zero.sh",
+        "jobs submit one zero.sh",
+        "merge zero.sh",
+    ],
+)
+def test_files_of_the_command_line_end(rig: Rig, secret: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan file or a script may come from anywhere, a device without end included."""
+    monkeypatch.setattr(inputs.read_text, "__defaults__", (2**20,))
+    _make(rig, secret)
+    changed(rig, "one")
+    outcome = rig.run(*command.split()).ended(1)
+    assert "larger than" in outcome.err
+    assert rig.writes() == []
+
+
+def test_doctor_reads_nothing_without_end(rig: Rig, secret: Path) -> None:
+    """A file's first line names a schema for editors, and doctor looks whether that is current."""
+    _make(rig, secret)
+    for name in ("zero.sh", "pipe.sh", "sparse.sh"):
+        rig.text(f"clusters.d/{name}.yaml", f"# yaml-language-server: $schema=../{name}\n")
+    (rig.root / "clusters.d" / "waiting.yaml").symlink_to("../pipe.sh")
+    outcome = rig.run("doctor")
+    assert "can't be read" in outcome.out

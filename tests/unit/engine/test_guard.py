@@ -207,11 +207,14 @@ def test_until_none_is_left() -> None:
     assert controller.slept[-1] == 60.0
 
 
-@pytest.mark.parametrize(("code", "waits"), [("credentials", False), ("slurm_credentials", True)])
-def test_credentials_that_end(code: str, waits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Our own don't come back by waiting; Slurm's own authentication may."""
+@pytest.mark.parametrize(
+    ("code", "times", "waits"),
+    [("credentials", 1, True), ("credentials", 2, False), ("slurm_credentials", 9, True)],
+)
+def test_credentials_that_end(code: str, times: int, waits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused once may be chance, twice it's for good: no wait brings them back. Slurm's own may come back."""
     controller = Controller([])
-    failures = [AuthError("refused", code=code)]
+    failures = [AuthError("refused", code=code)] * times
 
     def queue(_: object) -> list[SlurmJob]:
         if failures:
@@ -220,7 +223,7 @@ def test_credentials_that_end(code: str, waits: bool, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(controller, "queue", queue)
     if waits:
-        assert len(controller.wait()) == 1
+        assert controller.wait() == ["waiting for jobs: it isn't known which jobs run there: refused"] * times
     else:
         with pytest.raises(AuthError):
             controller.wait()

@@ -133,6 +133,7 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
         no_wait=run.no_wait,
         graceful=run.graceful,
         smoke=_smoke(cloud, run, interrupt) if run.smoke else None,
+        resume=cloud.resume,
     )
 
 
@@ -234,8 +235,8 @@ def _carry_out(
         applier = Applier(tools, run.policy, watching)
         report = _under(interrupt, applier, plan, wanted, later)
     show(apply_json(report) if run.as_json else apply_text(report, colour=colour()))
-    for operation in report.pending:  # also where standard output is for a program, or for nobody any more
-        say(f"still running; to go on waiting: reconciler operations wait {operation}")
+    for hint in report.resume:  # also where standard output is for a program, or for nobody any more
+        say(f"not over yet; to go on: {hint}")
     return EXIT_INTERRUPTED if report.interrupted else _exit_code(report, no_wait=run.no_wait)
 
 

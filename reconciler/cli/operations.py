@@ -78,10 +78,10 @@ def wait(
 
     interrupt = Interrupt()
     begin = time.monotonic()
-    resume = f"reconciler operations wait {name}"
     with interrupt.on_signals(), connect(context, endpoint, impersonate, timeout, interrupt) as cloud:
         waiter = Waiter(cloud.operations, timeout=cloud.settings.operation_timeout, sleep=interrupt.sleep)
         outcome = waiter.wait(name, lambda text: say(f"[{time.monotonic() - begin:.0f} s] {text}"))
+        resume = cloud.resume(name)
         if interrupt:
             raise InterruptedRun(f"{name} goes on", hint=resume)
         match outcome:

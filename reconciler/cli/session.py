@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import typer
@@ -38,6 +39,12 @@ class Cloud:
     clusters: Clusters
     operations: Operations
     slurm: Callable[[], Slurm]  # one for the run: it remembers which version each cluster speaks
+    endpoint: str = ""  # if the command line named one
+
+    def resume(self, operation: str) -> str:
+        """The command that waits for an operation, at the same endpoint."""
+        command = f"reconciler operations wait {operation}"
+        return f"{command} --endpoint {quote(self.endpoint)}" if self.endpoint else command
 
     def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
         """The jobs in a cluster's queue."""
@@ -72,6 +79,7 @@ def connect(
         settings = replace(settings, operation_timeout=duration("--timeout", timeout))
     with _emulated(settings) as reachable:
         cloud = _cloud(reachable, interrupt.sleep if interrupt else time.sleep, verbose=given.verbose)
+        cloud = replace(cloud, endpoint=chosen or "")
         try:
             yield cloud
         finally:

@@ -69,25 +69,13 @@ class Applier:
         self._later: Sequence[Later] = ()
         self._slots = threading.Semaphore(policy.parallelism)
 
-    @property
-    def operations(self) -> dict[str, str]:
-        """Cluster -> the operation that runs on it now, for whoever has to leave before they end."""
-        return {name: run.operation for name, run in list(self._running.items()) if run.operation}
-
     def unfinished(self, plan: Plan) -> ApplyReport:
         """The report for whoever has to leave now: what has ended is told, the rest is pending."""
-        running = self.operations
+        running = dict(self._running)
         left = (
-            Result(
-                c.cluster,
-                c.action,
-                Status.PENDING if c.cluster in running else Status.SKIPPED,
-                source=c.source,
-                operation=running.get(c.cluster),
-                reason="interrupted",
-            )
-            for c in plan.clusters
-            if c.cluster not in self._results
+            _left(cluster, running.get(cluster.cluster))
+            for cluster in plan.clusters
+            if cluster.cluster not in self._results
         )
         busy = (
             Result(each.cluster, Action.NO_OP, Status.SKIPPED, source=each.source, reason="interrupted")
@@ -213,6 +201,20 @@ class Applier:
         except ReconcilerError:
             return ""  # what failed is said already
         return in_words(events_since(answer, begin)) if answer else ""
+
+
+def _left(plan: ClusterPlan, run: Execution | None) -> Result:
+    """The fate of a cluster whose change isn't waited for any more, or never began."""
+    unsure = run.unsure() if run else None
+    return Result(
+        plan.cluster,
+        plan.action,
+        Status.PENDING if unsure else Status.SKIPPED,
+        source=plan.source,
+        operation=(unsure.operation or None) if unsure else None,
+        error=ErrorInfo.of(unsure) if unsure else None,
+        reason="" if unsure else "interrupted",
+    )
 
 
 def _with_events(error: ErrorInfo, events: str) -> ErrorInfo:

@@ -41,7 +41,9 @@ from reconciler.spec.reading import read_live
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What executing needs of the world. `wait(operation, say)` waits for an operation, within the run's timeout."""
+    """What executing needs of the world. `wait(operation, say)` waits for an operation, within the run's timeout;
+    `resume(operation)` is the command that goes on waiting.
+    """
 
     clusters: Clusters
     wait: Callable[[str, settle.Say], Outcome]
@@ -52,6 +54,7 @@ class Tools:
     no_wait: bool = False
     graceful: bool = False
     smoke: Smoke | None = None
+    resume: Callable[[str], str] = "reconciler operations wait {}".format
 
 
 class Execution:
@@ -62,12 +65,24 @@ class Execution:
         self._desired = desired
         self._approved = approved
         self._name = desired.name
-        self._writer = Writer(tools.clusters, tools.wait, tools.waits, desired.name, tell, no_wait=tools.no_wait)
+        self._writer = Writer(
+            tools.clusters,
+            tools.wait,
+            tools.waits,
+            desired.name,
+            tell,
+            no_wait=tools.no_wait,
+            resume=tools.resume,
+        )
 
     @property
     def operation(self) -> str:
         """The name of the last operation that was started, or empty."""
         return self._writer.operation
+
+    def unsure(self) -> PendingError | None:
+        """For whoever leaves now: what is under way, with the way back; None where nothing was sent."""
+        return self._writer.unsure()
 
     def say(self, message: str) -> None:
         """Progress, for people."""

@@ -70,10 +70,10 @@ class ApplyReport:
         return {status: counted[status] for status in Status}
 
     @property
-    def pending(self) -> tuple[str, ...]:
-        """The operations that still run."""
-        found = (result.operation for result in self.results if result.status is Status.PENDING)
-        return tuple(operation for operation in found if operation)
+    def resume(self) -> tuple[str, ...]:
+        """What to do about what is pending, each once: mostly commands that wait for operations."""
+        hints = (each.error.hint for each in self.results if each.status is Status.PENDING and each.error)
+        return tuple(dict.fromkeys(filter(None, hints)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class Writer:
         tell: Callable[[str, str], None],
         *,
         no_wait: bool,
+        resume: Callable[[str], str],
     ) -> None:
         self._clusters = clusters
         self._wait = wait
@@ -65,11 +66,20 @@ class Writer:
         self._name = name
         self._tell = tell
         self._no_wait = no_wait
+        self._resume = resume
         self.operation = ""
+        self._sending = ""  # the method of a write that may have had an effect, without an operation to show for it
 
     def say(self, message: str) -> None:
         """Progress, with the operation that is under way."""
         self._tell(message, self.operation)
+
+    def unsure(self) -> PendingError | None:
+        """What was sent and hasn't ended, as far as we know; None where nothing was sent."""
+        if self._sending:
+            return self._unanswered(self._sending)
+        name = self.operation
+        return PendingError(f"{self._name}: interrupted", operation=name, hint=self._resume(name)) if name else None
 
     def idle(self) -> Answer | None:
         """The cluster once it isn't busy; None where there is none."""
@@ -108,26 +118,32 @@ class Writer:
     def _look_again(self, request: Request, pause: float) -> Answer | None:
         """The cluster, some time after a write whose fate isn't known."""
         if self._waits.sleep(pause * (0.5 + self._waits.random() / 2)):
-            said = f"{self._name}: interrupted, and it isn't known whether {request.method} took effect"
-            raise PendingError(said, operation=self.operation, hint="run the same command again")
+            raise self._unanswered(request.method)
         return self.idle()
 
     def _send(self, request: Request) -> str | None:
         """The operation's name; None where there is nothing to wait for."""
         if self._waits.sleep(0):
             raise InterruptedRun(f"{self._name}: interrupted before anything was sent")
+        self._sending = request.method
         try:
             started = self._clusters.send(request.method, request.path, request.query, request.body)
         except NotFoundError:
-            if request.method == "DELETE":
-                return None
-            raise
+            if request.method != "DELETE":
+                raise
+            self._sending = ""
+            return None
+        self._sending = ""
         self.operation = str(started["name"])
         self.say("")  # the name is out before the first poll
         return self.operation
 
+    def _unanswered(self, method: str) -> PendingError:
+        said = f"{self._name}: interrupted, and it isn't known whether {method} took effect"
+        return PendingError(said, operation=self.operation, hint="run the same command again")
+
     def _finish(self, operation: str) -> None:
-        resume = f"reconciler operations wait {operation}"
+        resume = self._resume(operation)
         if self._no_wait:
             raise PendingError(f"{self._name}: not waited for", operation=operation, hint=resume)
         match self._wait(operation, self.say):

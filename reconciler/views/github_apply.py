@@ -60,7 +60,7 @@ def apply_markdown(report: ApplyReport, about: About, *, limit: int = COMMENT_LI
     blocks = [f"## {prose(f'Apply of {about.name}')}", verdict, " · ".join(facts)]
     errors = [f"- {code(e.source or short_name(e.cluster))} {_say(e.message)} ({code(e.code)})" for e in report.errors]
     shown = sorted((each for each in report.results if each.status is not Status.NO_OP), key=_urgency)
-    resume = [f"- {code(f'reconciler operations wait {operation}')}" for operation in report.pending]
+    resume = [f"- {code(each)}" for each in report.resume]
     parts = [
         Rows("**Not planned:**\n", errors, "errors") if errors else None,
         Rows(
@@ -71,7 +71,7 @@ def apply_markdown(report: ApplyReport, about: About, *, limit: int = COMMENT_LI
         )
         if shown
         else None,
-        Rows("**Still running; to go on waiting:**\n", resume, "operations") if resume else None,
+        Rows("**Not over yet; to go on:**\n", resume, "operations") if resume else None,
     ]
     room = limit - sum(size_of(block) + 2 for block in blocks) - 10
     for part in filter(None, parts):

@@ -29,8 +29,8 @@ def apply_text(report: ApplyReport, *, colour: bool = False, verbose: bool = Fal
         styled = [paint(_STYLES[result.status], line) for line, result in zip(lines, shown, strict=True)]
         blocks.append([head, *styled])
     blocks.append([_error(paint("bold red", "error:"), e.source, e.cluster, e.message) for e in report.errors])
-    resume = [f"    reconciler operations wait {safe(operation)}" for operation in report.pending]
-    blocks.append(["Still running; to go on waiting:", *resume] if resume else [])
+    resume = [f"    {safe(each)}" for each in report.resume]
+    blocks.append(["Not over yet; to go on:", *resume] if resume else [])
     blocks.append([paint("bold", apply_summary(report))])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -57,10 +57,11 @@ def _row(result: Result) -> tuple[str, ...]:
 
 
 def _detail(result: Result) -> str:
-    if result.error:
-        hint = f" ({result.error.hint})" if result.error.hint else ""
-        return f"{result.error.message}{hint} [{result.error.code}]"
-    return result.reason or (result.operation or "" if result.status is Status.PENDING else "")
+    if result.error is None:
+        return result.reason
+    told = result.error.hint and result.status is not Status.PENDING  # what is pending has its hint below the table
+    hint = f" ({result.error.hint})" if told else ""
+    return f"{result.error.message}{hint} [{result.error.code}]"
 
 
 def _error(label: str, source: str, cluster: str, message: str) -> str:

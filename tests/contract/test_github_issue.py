@@ -64,6 +64,12 @@ def drift(*values: int, unmanaged: tuple[str, ...] = (), errors: tuple[PlanError
     return drift_json(Drift(plan, unmanaged))
 
 
+_ERRORS = {
+    Status.FAILED: ErrorInfo("resource_exhausted", "no capacity | left", "later"),
+    Status.PENDING: ErrorInfo("pending", "goes on", "reconciler operations wait projects/p/operations/2"),
+}
+
+
 def report(*statuses: Status, **more: Any) -> str:
     """An apply's report."""
     results = tuple(
@@ -72,7 +78,7 @@ def report(*statuses: Status, **more: Any) -> str:
             Action.UPDATE,
             status,
             operation=f"projects/p/locations/us-central1/operations/{number}",
-            error=ErrorInfo("resource_exhausted", "no capacity | left", "later") if status is Status.FAILED else None,
+            error=_ERRORS.get(status),
             seconds=75.0,
         )
         for number, status in enumerate(statuses)
@@ -245,7 +251,7 @@ def test_pain_f86_the_merged_pull_request_is_told(tell: Any, hub: Standin) -> No
     assert "[!CAUTION]" in body
     assert body.index("**failed**") < body.index("| applied |")
     assert "no capacity &#124; left" in body
-    assert "`reconciler operations wait projects/p/locations/us-central1/operations/2`" in body
+    assert "`reconciler operations wait projects/p/operations/2`" in body
     assert "`x.yaml` no" in body
     assert hub.bodies(4) == []
     tell("applied", report(Status.APPLIED)).ok()

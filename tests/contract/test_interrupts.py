@@ -101,10 +101,20 @@ def test_sigint_then_sigterm_then_sigkill(slow: Bench, edited: Path) -> None:
 def test_a_write_without_an_answer_is_left_within_seconds(slow: Bench, edited: Path, number: signal.Signals) -> None:
     """The service took the PATCH and doesn't answer: the run is left all the same, and nothing is sent twice later."""
     slow.fault("hang", "patch", times=1, seconds=FOREVER)
-    process = slow.start("apply", "--auto-approve", RECONCILER_REQUEST_TIMEOUT=str(FOREVER))
+    process = slow.start("apply", "--auto-approve", "--format", "json", RECONCILER_REQUEST_TIMEOUT=str(FOREVER))
     until(lambda: slow.writes() == ["PATCH"])
     process.signal(number)
     assert process.end() == 130
+    (unsure,) = json.loads(process.out)["results"]
+    assert (unsure["status"], unsure["operation"]) == ("pending", None)
+    assert "it isn't known whether PATCH took effect" in unsure["error"]["message"]
+
+
+def test_the_way_back_names_the_endpoint(slow: Bench, edited: Path) -> None:
+    """Whoever said --endpoint gets it said in the command that goes on."""
+    url = slow.url
+    pending = result(slow.apply("--endpoint", url, "--timeout", "0s").ended(1))
+    assert pending["error"]["hint"] == f"reconciler operations wait {pending['operation']} --endpoint {url}"
 
 
 # Few clusters are read one by one, in threads; many of one location in pages, by the main thread.

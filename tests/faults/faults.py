@@ -96,6 +96,8 @@ LASTING = frozenset({"unavailable", "ambiguous"})
 def named(scenario: str, fault: Fault) -> frozenset[str]:
     """The codes of the errors in which a run that meets this fault may end."""
     codes = LASTING if fault.passes or fault is _FOREIGN else fault.says
+    if fault.name == "401" and scenario == "get":
+        codes |= {"pending"}  # the change is made, and can't be looked at any more
     if scenario in ("poll", "operations"):
         return frozenset({"pending"})  # whatever keeps us from looking, it says nothing about the operation
     if scenario == "slurm":

@@ -161,14 +161,11 @@ def test_nothing_there_is_said_in_words() -> None:
 
 def test_apply_says_how_to_go_on_waiting() -> None:
     """Pain D41: operations that still run are named with the command that takes them up."""
-    report = ApplyReport(
-        (Result(samples.name("a"), Action.CREATE, Status.PENDING, operation="projects/1/operations/2"),),
-        interrupted=True,
-    )
-    text = apply_text(report)
-    assert "    reconciler operations wait projects/1/operations/2\n" in text
-    assert apply_summary(report) == "Apply, interrupted: 1 pending"
-    assert report.pending == ("projects/1/operations/2",)
+    waits = [ErrorInfo("pending", "goes on", hint) for hint in ("wait for 1", "run again", "run again")]
+    results = (Result(samples.name(f"c{n}"), Action.CREATE, Status.PENDING, error=e) for n, e in enumerate(waits))
+    report = ApplyReport(tuple(results), interrupted=True)
+    assert "\nNot over yet; to go on:\n    wait for 1\n    run again\n\n" in apply_text(report)
+    assert apply_summary(report) == "Apply, interrupted: 3 pending"
 
 
 def test_error_info_is_made_of_an_exception() -> None:

@@ -55,7 +55,4 @@ def targets(rows: Sequence[Row], creates: Usage | None) -> list[Target]:
             creates.wall if creates else None,
             "s",
         ),
-        # The older, wider limits of the same two figures.
-        Target("`--help`, as first asked for", 2.5, start_up),
-        Target("plan of one cluster, as first asked for", 2.5, one),
     ]

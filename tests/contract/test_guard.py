@@ -97,7 +97,7 @@ def prolog(spec: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("edit", [move, shrink, drop, drop_partition, rename], ids=lambda edit: edit.__name__)
 def test_a_running_job_blocks(bench: Bench, queue: Queue, edit: Edit) -> None:
-    """A change that costs nodes or a partition is refused while a job runs there, and nothing is sent. (J104, J113)"""
+    """A change that costs nodes or a partition is refused while a job runs there, and nothing is sent. (I95, J104, J113)"""
     job = queue.add("big", node_count=2)
     edited(bench, edit)
     plan = bench.plan()
@@ -113,7 +113,7 @@ def test_a_running_job_blocks(bench: Bench, queue: Queue, edit: Edit) -> None:
 
 @pytest.mark.parametrize("edit", [move, shrink, drop, drop_partition, rename], ids=lambda edit: edit.__name__)
 def test_jobs_elsewhere_are_left_out(bench: Bench, queue: Queue, edit: Edit) -> None:
-    """A job in a partition that isn't touched neither blocks nor shows."""
+    """A job in a partition that isn't touched neither blocks nor shows: what counts is who is hurt. (I95)"""
     queue.add("cpu")
     edited(bench, edit)
     plan = bench.plan()

@@ -10,6 +10,8 @@ import pytest
 
 from reconciler.emulator.server import Emulator, EmulatorConfig
 from tests.contract.bench import Bench
+from tests.contract.queue import DEFAULTS, Queue, two_partitions
+from tests.faults.clock import FakeTime
 
 LONG = 3600.0  # seconds that an operation takes unless the clock is moved
 _projects = itertools.count()
@@ -45,3 +47,27 @@ def bench(_quick: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def slow(_slow: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """The same where operations end when `control.advance(LONG)` is called."""
     yield from _bench(_slow, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def demo(bench: Bench) -> Bench:
+    """The base cluster, live and as its file says."""
+    bench.created("demo", bench.base())
+    return bench
+
+
+@pytest.fixture
+def queue(bench: Bench) -> Iterator[Queue]:
+    """The queue of a cluster `demo` that is there, with the partitions cpu and big."""
+    bench.created("demo", two_partitions(bench))
+    made = Queue(bench)
+    yield made
+    made.switch(**DEFAULTS)
+
+
+@pytest.fixture
+def time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+    """Time passes by sleeping alone."""
+    made = FakeTime()
+    made.install(monkeypatch)
+    return made

@@ -6,39 +6,15 @@ are those of the list of pain points.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.contract.bench import Bench, result
+from tests.contract.demo import changes, edit, sent
 from tests.contract.specs import PROLOG, SLURM, cpu_pool, pool, slurm
 
-Edit = Callable[[dict[str, Any]], object]
 IMAGE = "projects/example-proj/global/images"
-
-
-@pytest.fixture
-def demo(bench: Bench) -> Bench:
-    """The base cluster, live and as its file says."""
-    bench.created("demo", bench.base())
-    return bench
-
-
-def _edit(bench: Bench, change: Edit) -> None:
-    bench.edit(bench.root / "clusters.d/demo.yaml", change)
-
-
-def _changes(bench: Bench) -> list[tuple[str, Any, Any]]:
-    return [(each["path"], each["before"], each["after"]) for each in bench.plan()["changes"]]
-
-
-def _sent(bench: Bench) -> dict[str, Any]:
-    """The body of the one PATCH of an apply that goes well."""
-    bench.apply().ok()
-    (sent,) = bench.requests("patch")
-    bench.settled()
-    return dict(sent["body"])
 
 
 # --- A: diffs that should not be there, and diffs that are missing
@@ -47,10 +23,10 @@ def _sent(bench: Bench) -> dict[str, Any]:
 def test_server_filled_defaults_are_no_diff_and_are_echoed(demo: Bench) -> None:
     """The service's own values never diff; a replaced list carries them along, whatever they are by now. (Case 1)"""
     demo.control.live(demo.name(), {"nodePools": {"gpu": {"bootDisk": {"bootDiskSizeGb": 500}}}})
-    assert _changes(demo) == []
-    _edit(demo, lambda spec: pool(spec, "cpu")["scaling_spec"].update(max_node_count=6))
-    assert [path for path, *_ in _changes(demo)] == ["node_pools[cpu].scaling_spec.max_node_count"]
-    pools = {each["id"]: each for each in _sent(demo)["node_pools"]}
+    assert changes(demo) == []
+    edit(demo, lambda spec: pool(spec, "cpu")["scaling_spec"].update(max_node_count=6))
+    assert [path for path, *_ in changes(demo)] == ["node_pools[cpu].scaling_spec.max_node_count"]
+    pools = {each["id"]: each for each in sent(demo)["node_pools"]}
     assert pools["gpu"]["boot_disk"] == {"boot_disk_type": "hyperdisk-balanced", "boot_disk_size_gb": 500}
     assert pools["login"]["node_image"] == "projects/cluster-images/global/images/slurm-cpu"
 
@@ -58,33 +34,33 @@ def test_server_filled_defaults_are_no_diff_and_are_echoed(demo: Bench) -> None:
 def test_a_default_written_out_is_no_diff(demo: Bench) -> None:
     """Nor when it is then left out again. (Case 2)"""
     disk = {"boot_disk_type": "pd-ssd", "boot_disk_size_gb": 100}
-    _edit(demo, lambda spec: pool(spec, "cpu").update(boot_disk=disk, provisioning_model="ON_DEMAND"))
-    assert _changes(demo) == []
+    edit(demo, lambda spec: pool(spec, "cpu").update(boot_disk=disk, provisioning_model="ON_DEMAND"))
+    assert changes(demo) == []
 
 
 def test_the_order_of_partitions_is_the_default(demo: Bench) -> None:
     """Reordering partitions moves the default, and says so; with a default set it is nothing. (Case 4)"""
-    _edit(demo, lambda spec: slurm(spec)["partitions"].reverse())
+    edit(demo, lambda spec: slurm(spec)["partitions"].reverse())
     (change,) = demo.plan()["changes"]
     assert (change["path"], change["before"], change["after"]) == (f"{SLURM}.partitions", "cpu", "gpu")
     assert "default moves: cpu -> gpu" in demo.run("plan").ok().out
-    _sent(demo)
+    sent(demo)
     assert demo.get()["orchestratorSpec"]["slurmSpec"]["partitions"][0]["id"] == "gpu"
-    _edit(demo, lambda spec: slurm(spec).update(default_partition_id="gpu"))
+    edit(demo, lambda spec: slurm(spec).update(default_partition_id="gpu"))
     demo.apply().ok()
-    _edit(demo, lambda spec: slurm(spec)["partitions"].reverse())
-    assert _changes(demo) == []
+    edit(demo, lambda spec: slurm(spec)["partitions"].reverse())
+    assert changes(demo) == []
 
 
 def test_a_partition_put_first_moves_the_default(demo: Bench) -> None:
     """A new partition at the front says that it becomes the default. (Case 4)"""
-    _edit(demo, lambda spec: slurm(spec)["partitions"].insert(0, {"id": "new", "node_pool_ids": ["cpu"]}))
+    edit(demo, lambda spec: slurm(spec)["partitions"].insert(0, {"id": "new", "node_pool_ids": ["cpu"]}))
     assert "default moves: cpu -> new" in demo.run("plan").ok().out
 
 
 def test_zeros_match_what_the_answer_leaves_out(demo: Bench) -> None:
     """0, false, "", [] in the file equal their absence in the answer. (Case 5)"""
-    _edit(
+    edit(
         demo,
         lambda spec: (
             pool(spec, "cpu").update(enable_public_ips=False, startup_script="", filestores=[], labels={}),
@@ -92,7 +68,7 @@ def test_zeros_match_what_the_answer_leaves_out(demo: Bench) -> None:
         ),
     )
     assert "minNodeCount" not in str(next(each for each in demo.get()["nodePools"] if each["id"] == "cpu"))
-    assert _changes(demo) == []
+    assert changes(demo) == []
 
 
 @pytest.mark.parametrize("way", ["left out", "empty", "null"])
@@ -105,18 +81,18 @@ def test_a_key_that_is_taken_away_is_planned_for_removal(demo: Bench, way: str) 
         if way in values:
             slurm(spec)["prolog_bash_scripts"] = values[way]
 
-    _edit(demo, take_away)
-    assert _changes(demo) == [(f"{SLURM}.prolog_bash_scripts[0]", "#!/bin/bash\nexit 0", None)]
-    assert not slurm(_sent(demo)).get("prolog_bash_scripts")
+    edit(demo, take_away)
+    assert changes(demo) == [(f"{SLURM}.prolog_bash_scripts[0]", "#!/bin/bash\nexit 0", None)]
+    assert not slurm(sent(demo)).get("prolog_bash_scripts")
 
 
 @pytest.mark.parametrize("int64", ["all", "none", "mixed"])
 def test_numbers_as_strings(demo: Bench, int64: str) -> None:
     """64-bit numbers equal whatever type they come back in; numbers in words are refused with their line. (Case 8)"""
     demo.control.quirks(int64=int64)
-    _edit(demo, lambda spec: pool(spec, "cpu").update(scaling_spec={"min_node_count": "0", "max_node_count": "4"}))
-    assert _changes(demo) == []
-    _edit(demo, lambda spec: pool(spec, "cpu").update(scaling_spec={"max_node_count": "four"}))
+    edit(demo, lambda spec: pool(spec, "cpu").update(scaling_spec={"min_node_count": "0", "max_node_count": "4"}))
+    assert changes(demo) == []
+    edit(demo, lambda spec: pool(spec, "cpu").update(scaling_spec={"max_node_count": "four"}))
     finding = next(iter(demo.run("validate", "--format", "json").ended(1).json["findings"]))
     assert finding["line"] > 1
     assert "four" in finding["message"]
@@ -125,9 +101,9 @@ def test_numbers_as_strings(demo: Bench, int64: str) -> None:
 def test_one_network_in_three_spellings(demo: Bench) -> None:
     """A full URL is the relative name; a bare name is refused with the form that is wanted. (Case 10)"""
     full = f"https://www.googleapis.com/compute/v1/projects/{demo.project}/global/networks/net-a"
-    _edit(demo, lambda spec: spec["network"].update(network=full))
-    assert _changes(demo) == []
-    _edit(demo, lambda spec: spec["network"].update(network="net-a"))
+    edit(demo, lambda spec: spec["network"].update(network=full))
+    assert changes(demo) == []
+    edit(demo, lambda spec: spec["network"].update(network="net-a"))
     assert "/global/networks/" in demo.run("validate").ended(1).out
 
 
@@ -152,7 +128,7 @@ def test_durations(bench: Bench, text: Any, code: int) -> None:
     spec["node_pools"].append(cpu_pool("flex", **flex, flex_start_max_duration="604800s"))
     bench.created("demo", spec)
     bench.control.quirks(durations="decimal")
-    _edit(bench, lambda each: pool(each, "flex").update(flex_start_max_duration=text))
+    edit(bench, lambda each: pool(each, "flex").update(flex_start_max_duration=text))
     bench.run("plan", "--detailed-exitcode").ended(code)
 
 
@@ -163,28 +139,28 @@ def test_an_image_family_is_satisfied_by_its_image(bench: Bench) -> None:
     bench.control.quirks(resolve_image_family=True)
     bench.created("demo", spec)
     assert "family" not in str(bench.get()["nodePools"])
-    assert _changes(bench) == []
-    _edit(bench, lambda each: pool(each, "cpu")["scaling_spec"].update(max_node_count=9))
-    assert "/family/" not in str(_sent(bench)["node_pools"])
+    assert changes(bench) == []
+    edit(bench, lambda each: pool(each, "cpu")["scaling_spec"].update(max_node_count=9))
+    assert "/family/" not in str(sent(bench)["node_pools"])
 
 
 def test_labels_of_others(demo: Bench) -> None:
     """goog- labels are never touched and never lost; any other that the file lacks is planned away. (Case 14)"""
     demo.control.live(demo.name(), {"labels": {"goog-managed": "x", "cost-center": "42"}})
-    assert _changes(demo) == [("labels.cost-center", "42", None)]
-    _edit(demo, lambda spec: spec.update(labels={"team": "other"}))
-    assert _sent(demo)["labels"] == {"team": "other", "goog-managed": "x"}
+    assert changes(demo) == [("labels.cost-center", "42", None)]
+    edit(demo, lambda spec: spec.update(labels={"team": "other"}))
+    assert sent(demo)["labels"] == {"team": "other", "goog-managed": "x"}
 
 
 def test_autoscaled_nodes_are_nobodys_diff(demo: Bench) -> None:
     """Live counts within the bounds are no change; a maximum below them removes nodes, and says how many. (Case 16)"""
     demo.control.live(demo.name(), {"_nodes": {"gpu": 4}})
-    assert _changes(demo) == []
-    _edit(demo, lambda spec: pool(spec, "gpu")["scaling_spec"].update(max_node_count=3))
+    assert changes(demo) == []
+    edit(demo, lambda spec: pool(spec, "gpu")["scaling_spec"].update(max_node_count=3))
     (change,) = demo.plan()["changes"]
     assert change["impact"] == "removes_nodes"
     assert "1 above the new maximum" in change["reason"]
-    _edit(demo, lambda spec: pool(spec, "gpu")["scaling_spec"].update(max_node_count=9))
+    edit(demo, lambda spec: pool(spec, "gpu")["scaling_spec"].update(max_node_count=9))
     assert demo.plan()["changes"][0]["impact"] == "in_place"
 
 
@@ -192,9 +168,9 @@ def test_script_spelling_is_no_diff(demo: Bench) -> None:
     """A final newline more or less, or CRLF in the answer, is none; any other white space is. (Case 20)"""
     for text in ("#!/bin/bash\nexit 0", "#!/bin/bash\r\nexit 0\r\n"):
         demo.control.live(demo.name(), {"orchestratorSpec": {"slurmSpec": {"prologBashScripts": [text]}}})
-        assert _changes(demo) == []
+        assert changes(demo) == []
     demo.control.live(demo.name(), {"orchestratorSpec": {"slurmSpec": {"prologBashScripts": [PROLOG + "\n"]}}})
-    assert len(_changes(demo)) == 1
+    assert len(changes(demo)) == 1
 
 
 # --- B: field mask and payload
@@ -203,8 +179,8 @@ def test_script_spelling_is_no_diff(demo: Bench) -> None:
 def test_only_table_paths_are_ever_masked(demo: Bench) -> None:
     """A change of one partition is the mask of the list; nothing outside the table is sent. (Cases 22, 23)"""
     demo.control.quirks(camel_mask="ignore")
-    _edit(demo, lambda spec: slurm(spec)["partitions"][0].update(config={"MaxTime": "60"}))
-    _sent(demo)
+    edit(demo, lambda spec: slurm(spec)["partitions"][0].update(config={"MaxTime": "60"}))
+    sent(demo)
     assert demo.requests("patch")[0]["query"]["updateMask"] == f"{SLURM}.partitions"
 
 
@@ -215,8 +191,8 @@ def test_output_fields_never_leak_into_the_payload(bench: Bench) -> None:
     spec["node_pools"].append(cpu_pool("flex", **flex))
     bench.created("demo", spec)
     assert "effectiveFlexStartMaxDuration" in str(bench.get())
-    _edit(bench, lambda each: pool(each, "flex")["scaling_spec"].update(max_node_count=7))
-    body = _sent(bench)
+    edit(bench, lambda each: pool(each, "flex")["scaling_spec"].update(max_node_count=7))
+    body = sent(bench)
     assert "ffective" not in str(body)
     assert not {"name", "create_time", "update_time", "cluster_status", "cluster_events"} & body.keys()
 
@@ -225,8 +201,8 @@ def test_map_keys_keep_their_spelling(demo: Bench) -> None:
     """Labels and Slurm names go through byte for byte, and their names never into the mask. (Case 28)"""
     labels = {"my_team": "a", "cost-center-2": "b", "camelcase": "c"}
     config = {"PriorityWeightAge": "1000", "DefMemPerCPU": "2", "slurmd_debug": "info"}
-    _edit(demo, lambda spec: (spec.update(labels=labels), slurm(spec).update(config=config)))
-    body = _sent(demo)
+    edit(demo, lambda spec: (spec.update(labels=labels), slurm(spec).update(config=config)))
+    body = sent(demo)
     assert (body["labels"], slurm(body)["config"]) == (labels, config)
     assert demo.requests("patch")[0]["query"]["updateMask"] == f"labels,{SLURM}.config"
     assert demo.live()["labels"] == labels
@@ -236,6 +212,6 @@ def test_map_keys_keep_their_spelling(demo: Bench) -> None:
 @pytest.mark.parametrize("value", [{}, None])
 def test_an_empty_message_manages_nothing(demo: Bench, value: Any) -> None:
     """boot_disk: {} and null leave the disk to the service. (Case 29)"""
-    _edit(demo, lambda spec: pool(spec, "cpu").update(boot_disk=value, scaling_spec={"max_node_count": 5}))
-    sent = {each["id"]: each for each in _sent(demo)["node_pools"]}
-    assert sent["cpu"]["boot_disk"] == {"boot_disk_type": "pd-ssd", "boot_disk_size_gb": 100}
+    edit(demo, lambda spec: pool(spec, "cpu").update(boot_disk=value, scaling_spec={"max_node_count": 5}))
+    pools = {each["id"]: each for each in sent(demo)["node_pools"]}
+    assert pools["cpu"]["boot_disk"] == {"boot_disk_type": "pd-ssd", "boot_disk_size_gb": 100}

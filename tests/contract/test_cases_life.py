@@ -6,40 +6,16 @@ those of the list of pain points.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.contract.bench import Bench
 from tests.contract.conftest import LONG
+from tests.contract.demo import Edit, changes, edit, sent
 from tests.contract.specs import PROLOG, SLURM, pool, slurm
 
-Edit = Callable[[dict[str, Any]], object]
 IMAGE = "projects/example-proj/global/images"
-
-
-@pytest.fixture
-def demo(bench: Bench) -> Bench:
-    """The base cluster, live and as its file says."""
-    bench.created("demo", bench.base())
-    return bench
-
-
-def _edit(bench: Bench, change: Edit) -> None:
-    bench.edit(bench.root / "clusters.d/demo.yaml", change)
-
-
-def _changes(bench: Bench) -> list[tuple[str, Any, Any]]:
-    return [(each["path"], each["before"], each["after"]) for each in bench.plan()["changes"]]
-
-
-def _sent(bench: Bench) -> dict[str, Any]:
-    """The body of the one PATCH of an apply that goes well."""
-    bench.apply().ok()
-    (sent,) = bench.requests("patch")
-    bench.settled()
-    return dict(sent["body"])
 
 
 # --- C: immutable fields, and when a change takes effect
@@ -52,7 +28,7 @@ def _sent(bench: Bench) -> dict[str, Any]:
 def test_what_existing_nodes_keep_is_said(demo: Bench, field: str, value: Any) -> None:
     """A change that needs nodes made anew is marked so, with the number of nodes that it waits for. (Case 38)"""
     demo.control.live(demo.name(), {"_nodes": {"gpu": 2}})
-    _edit(demo, lambda spec: pool(spec, "gpu").update({field: value or {"tier": "x"}}))
+    edit(demo, lambda spec: pool(spec, "gpu").update({field: value or {"tier": "x"}}))
     (change,) = demo.plan()["changes"]
     if field == "labels":
         assert change["impact"] == "in_place"
@@ -63,7 +39,7 @@ def test_what_existing_nodes_keep_is_said(demo: Bench, field: str, value: Any) -
 
 def test_a_rename_is_said_to_destroy_nodes(demo: Bench) -> None:
     """A pool that vanishes while one like it appears: "looks like a rename". (Case 34)"""
-    _edit(
+    edit(
         demo,
         lambda spec: (pool(spec, "cpu").update(id="cpu2"), slurm(spec)["partitions"][0].update(node_pool_ids=["cpu2"])),
     )
@@ -74,9 +50,9 @@ def test_a_rename_is_said_to_destroy_nodes(demo: Bench) -> None:
 
 def test_a_dropped_partition_removes_nodes(demo: Bench) -> None:
     """Its jobs lose their place: as disruptive as a dropped pool."""
-    _edit(demo, lambda spec: slurm(spec)["partitions"].pop())
+    edit(demo, lambda spec: slurm(spec)["partitions"].pop())
     assert [change["impact"] for change in demo.plan()["changes"]] == ["removes_nodes"]
-    _edit(demo, lambda spec: spec["node_pools"].pop())
+    edit(demo, lambda spec: spec["node_pools"].pop())
     assert {change["impact"] for change in demo.plan()["changes"]} == {"removes_nodes"}
 
 
@@ -112,7 +88,7 @@ def test_a_plan_in_every_state(demo: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "word"),
+    ("change", "word"),
     [
         (lambda s: pool(s, "cpu")["scaling_spec"].update(maxNodesCount=8), "max_node_count"),
         (lambda s: s.update(nodePool=[]), "node_pools"),
@@ -121,9 +97,9 @@ def test_a_plan_in_every_state(demo: Bench) -> None:
     ],
     ids=["scaling_spec", "spec", "slurm_spec", "partitions"],
 )
-def test_a_mistyped_key_is_an_error_at_every_depth(demo: Bench, edit: Edit, word: str) -> None:
+def test_a_mistyped_key_is_an_error_at_every_depth(demo: Bench, change: Edit, word: str) -> None:
     """With "did you mean", and nothing is sent. (Case 128)"""
-    _edit(demo, edit)
+    edit(demo, change)
     found = demo.run("validate", "--format", "json").ended(1).json["findings"]
     unknown = next(each for each in found if each["rule"] == "unknown-field")
     assert word in unknown["hint"] or "".join(part.title() for part in word.split("_"))[1:] in unknown["hint"]
@@ -170,12 +146,12 @@ def test_a_key_given_twice(bench: Bench) -> None:
 def test_fields_of_a_later_version_are_carried_over(demo: Bench) -> None:
     """An unknown live field survives the replacement of its list; an unknown state is told. (Case 133)"""
     demo.control.live(demo.name(), {"nodePools": {"cpu": {"futureKnob": {"a": 1}}}, "clusterStatus": {"state": "NEW"}})
-    _edit(demo, lambda spec: pool(spec, "cpu")["scaling_spec"].update(max_node_count=6))
+    edit(demo, lambda spec: pool(spec, "cpu")["scaling_spec"].update(max_node_count=6))
     notes = {note["code"]: note["message"] for note in demo.plan()["notes"]}
     assert "futureKnob" in notes["unknown_live_field"]
     assert "NEW" in notes["unknown_live_state"]
-    sent = {each["id"]: each for each in _sent(demo)["node_pools"]}
-    assert sent["cpu"]["futureKnob"] == {"a": 1}
+    pools = {each["id"]: each for each in sent(demo)["node_pools"]}
+    assert pools["cpu"]["futureKnob"] == {"a": 1}
 
 
 def test_fields_of_a_later_version_can_be_written_too(bench: Bench) -> None:
@@ -190,7 +166,7 @@ def test_fields_of_a_later_version_can_be_written_too(bench: Bench) -> None:
     bench.edit(path, lambda each: pool(each, "cpu").update(future_knob="two"))
     (change,) = bench.plan()["changes"]
     assert (change["path"], change["before"], change["after"]) == ("node_pools[cpu].future_knob", "one", "two")
-    _sent(bench)
+    sent(bench)
 
 
 # --- M: taking over, and sharing ownership
@@ -200,7 +176,7 @@ def test_first_contact_is_read_only(bench: Bench) -> None:
     """A minimal file for a richly configured cluster: what it would take away is shown, nothing is sent. (Case 136)"""
     bench.created("demo", bench.base() | {"labels": {"a": "b"}})
     bench.write("demo", bench.small())
-    paths = [path for path, *_ in _changes(bench)]
+    paths = [path for path, *_ in changes(bench)]
     assert "labels.a" in paths
     assert "node_pools[gpu]" in paths
     assert bench.writes() == []
@@ -225,7 +201,7 @@ def test_what_others_own_is_left_to_them(bench: Bench, pattern: str, live: dict[
     """ignore_changes by path, by id and with wildcards: no diff, no stale plan, and kept in the payload. (Case 137)"""
     path = bench.created("demo", bench.base(), ignore_changes=[pattern])
     bench.control.live(bench.name(), live)
-    assert _changes(bench) == []
+    assert changes(bench) == []
     owned = {key: value for key, value in bench.get().items() if key in live}
     bench.edit(path, lambda spec: spec.update(display_name="other"))
     bench.edit(

@@ -22,12 +22,10 @@ Edit = Callable[[dict[str, Any]], object]
 
 
 @pytest.fixture
-def time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+def time(time: FakeTime, monkeypatch: pytest.MonkeyPatch) -> FakeTime:
     """Time passes by sleeping alone, for pauses and windows, too."""
-    made = FakeTime()
-    made.install(monkeypatch)
-    monkeypatch.setattr(applying, "now", lambda: datetime.fromtimestamp(made.wall(), UTC))
-    return made
+    monkeypatch.setattr(applying, "now", lambda: datetime.fromtimestamp(time.wall(), UTC))
+    return time
 
 
 def grow(spec: dict[str, Any]) -> None:

@@ -16,10 +16,11 @@ import cmarkgfm
 import pytest
 from cmarkgfm.cmark import Options
 
+from reconciler.errors import ReconcilerError
 from reconciler.plan.model import Action, Blocker, Change, ClusterPlan, Note, Plan, summarise
 from reconciler.spec.fields import Impact
 from reconciler.views.github import COMMENT_LIMIT, marker, plan_fingerprint
-from reconciler.views.json import plan_json
+from reconciler.views.json import error_json, plan_json
 from reconciler.views.text import plan_text
 from tests.contract.bench import Bench, Outcome
 from tests.workflows.standin import BOT, LONGEST, Reply, Standin, serve
@@ -146,6 +147,16 @@ def test_one_comment_per_path_and_environment(post: Any, hub: Standin) -> None:
     assert len(hub.bodies(NUMBER)) == 3
 
 
+@pytest.mark.parametrize("path", ["./clusters.d", "clusters.d/", "clusters.d//", "x/../clusters.d"])
+def test_a_folder_has_one_comment_however_it_is_spelled(post: Any, hub: Standin, path: str) -> None:
+    """The marker and the title have it as it is called everywhere."""
+    post(plan(cluster("demo", nodes()))).ok()
+    assert post(plan(cluster("demo", nodes(4, 7))), "--path", path).ok().out.startswith("updated")
+    (body,) = hub.bodies(NUMBER)
+    assert body.startswith(f"{MARKER}\n")
+    assert "## Plan for clusters.d\n" in body
+
+
 @pytest.mark.parametrize("value", ["a -->", "a--><b>", "a\n<!--", "ü b", "--"])
 def test_a_marker_holds_any_value(value: str) -> None:
     """No path and no environment ends the marker's comment or takes it to another line."""
@@ -196,6 +207,16 @@ def test_an_older_run_leaves_a_newer_comment_alone(post: Any, hub: Standin) -> N
     post(plan(cluster("demo", nodes(4, 9))), "--commit", NEWER).ok()
     assert post(plan(cluster("demo", nodes()))).ok().out.startswith("skipped")
     assert "`9`" in hub.bodies(NUMBER)[0]
+
+
+@pytest.mark.parametrize("commit", [HEAD[:7], HEAD[:12].upper()])
+def test_a_shortened_commit_is_the_same(post: Any, hub: Standin, commit: str) -> None:
+    """What git shortens isn't outdated by its own full id, and isn't taken for a newer plan either."""
+    post(plan(cluster("demo", nodes())), "--commit", commit).ok()
+    assert "moved on" not in hub.bodies(NUMBER)[0]
+    hub.pull(NUMBER, NEWER)
+    post(plan(cluster("demo", nodes(4, 9))), "--commit", NEWER[:8]).ok()
+    assert post(plan(cluster("demo", nodes()))).ok().out.startswith("skipped")
 
 
 @pytest.mark.parametrize(
@@ -279,6 +300,31 @@ def test_secrets_are_masked_with_their_side(post: Any, hub: Standin) -> None:
     assert new not in body
 
 
+def test_secrets_are_masked_by_their_names(post: Any, hub: Standin) -> None:
+    """Parameters whose name says secret, alone and inside of a new partition; where they only say a path, that is told."""
+    config = "orchestrator_spec.slurm_spec.config"
+    changes = (
+        Change(f"{config}.AccountingStoragePass", "one-of-old", "one-of-new", config, Impact.IN_PLACE),
+        Change(f"{config}.JobCompPass", None, "/run/munge.socket", config, Impact.IN_PLACE),
+        Change("partitions[x]", None, {"id": "x", "config": {"job_comp_pass": "two-of-new"}}, "p", Impact.IN_PLACE),
+    )
+    post(plan(cluster("demo", *changes))).ok()
+    (body,) = hub.bodies(NUMBER)
+    assert "-of-" not in body
+    assert body.count("[masked after]") == 2
+    assert "/run/munge.socket" in body
+
+
+@pytest.mark.parametrize(
+    "line", ["DB_PASS=made-up-1", "curl -u bob:made-up-1 x", 'token = "made-up-1"', "mysql -uroot -pmade-up-1"]
+)
+def test_secrets_of_all_kinds_are_masked(post: Any, hub: Standin, line: str) -> None:
+    """In a script, in whatever form; their kinds are a table of `spec/secrets.py`."""
+    post(plan(cluster("demo", script("exit 0\n", f"{line}\n")))).ok()
+    assert "made-up-1" not in hub.bodies(NUMBER)[0]
+    assert "[masked after]" in hub.bodies(NUMBER)[0]
+
+
 def test_secrets_are_masked_in_the_log_too() -> None:
     """What a run prints of a plan is read by as many as its comment."""
     secret = "hf_" + "A" * 34
@@ -307,6 +353,58 @@ def test_pain_g80_a_failed_post_loses_nothing(post: Any, hub: Standin, tmp_path:
     summary = (tmp_path / "summary.md").read_text()
     assert "Resource not accessible by integration" in summary
     assert "removes nodes" in summary
+
+
+SET_UP_WRONG = [
+    ("GITHUB_REPOSITORY", "nobody", 64, "is no repository"),
+    ("GITHUB_TOKEN", "two words", 64, "GITHUB_TOKEN holds spaces"),
+    ("GITHUB_API_URL", "ftp://x", 64, "GITHUB_API_URL"),
+    ("GITHUB_EVENT_PATH", "", 64, "say --pr N"),
+    ("GITHUB_EVENT_PATH", "no-event.json", 1, "no-event.json"),
+]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "code", "said"), SET_UP_WRONG, ids=[f"{a}={b}" for a, b, *_ in SET_UP_WRONG]
+)
+def test_pain_g80_what_is_set_up_wrong_loses_nothing_either(
+    post: Any,
+    hub: Standin,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+    code: int,
+    said: str,
+) -> None:
+    """No repository, no number, no URL, no token that is one: an error, and the plan in the job summary all the same."""
+    monkeypatch.setenv(variable, value)
+    assert said in post(plan(cluster("demo", nodes()))).ended(code).err
+    summary = (tmp_path / "summary.md").read_text()
+    assert "1 to update" in summary
+    assert "This couldn't be posted" in summary
+    assert hub.requests == []
+
+
+def test_an_event_isnt_needed_where_the_number_is_given(
+    post: Any, hub: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken event file is no reason not to post to --pr."""
+    monkeypatch.setenv("GITHUB_EVENT_PATH", "no-event.json")
+    assert post(plan(cluster("demo", nodes())), "--pr", "7").ok().out.startswith("created")
+
+
+@pytest.mark.parametrize("question", ["POST /graphql", "GET .*/pulls/7", "GET .*/comments"])
+def test_a_question_without_an_answer_holds_nothing_up(
+    post: Any, hub: Standin, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """Who we are, which commit is newest, what stands there: 502 for each, and the plan is posted."""
+    monkeypatch.setenv("RECONCILER_RETRY_BUDGET", "0.01s")
+    hub.fault(question, Reply(502, b"<html>"))
+    assert post(plan(cluster("demo", nodes()))).ok().out.startswith("created")
+    hub.faults.clear()
+    assert post(plan(cluster("demo", nodes(4, 7)))).ok().out.startswith("updated")
+    assert len(hub.bodies(NUMBER)) == 1
 
 
 def test_pain_g80_an_annotation_on_actions(post: Any, hub: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,6 +540,39 @@ def test_doubles_are_removed(post: Any, hub: Standin) -> None:
     assert "1 to update" in body
 
 
+def other_run(hub: Standin, body: str = f"{MARKER}\ntheirs") -> Any:
+    """Another run of ours that comments at the same time."""
+    return lambda: hub.write(NUMBER, body, BOT, "Bot")
+
+
+def test_two_runs_at_once_keep_one_comment(post: Any, hub: Standin) -> None:
+    """Both looked before either commented: the older one stays, with our text, and the younger one goes."""
+    hub.meanwhile("GET .*/comments", other_run(hub))
+    assert post(plan(cluster("demo", nodes()))).ok().out == "updated https://github.example/pull/7#issuecomment-1001\n"
+    (body,) = hub.bodies(NUMBER)
+    assert "1 to update" in body
+
+
+def test_two_runs_at_once_where_ours_is_the_older(post: Any, hub: Standin) -> None:
+    """Ours stays, and theirs goes; a removal that fails is left to the next run."""
+    hub.meanwhile("POST .*/comments", other_run(hub))
+    hub.fault("DELETE", Reply(403, {"message": "no"}), times=1)
+    assert post(plan(cluster("demo", nodes()))).ok().out.startswith("created")
+    assert len(hub.bodies(NUMBER)) == 2
+    post(plan(cluster("demo", nodes()))).ok()
+    (body,) = hub.bodies(NUMBER)
+    assert "1 to update" in body
+
+
+def test_two_runs_at_once_keep_the_newer_plan(post: Any, hub: Standin) -> None:
+    """The other one is of a newer commit: its text is what the one that stays says."""
+    hub.pull(NUMBER, NEWER)
+    newer = f"{MARKER}\n<!-- reconciler:commit {NEWER} -->\n\nnewer"
+    hub.meanwhile("POST .*/comments", other_run(hub, newer))
+    assert post(plan(cluster("demo", nodes()))).ok().out.startswith("skipped")
+    assert hub.bodies(NUMBER) == [newer]
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "//x", "https://e.example/a) [b](https://f.example"])
 def test_a_link_leads_to_one_page(post: Any, hub: Standin, url: str) -> None:
     """What is no web address becomes no link, and none ends its own markup."""
@@ -500,6 +631,53 @@ def test_what_is_no_plan_is_refused(bench: Bench, hub: Standin, text: str) -> No
     assert hub.requests == []
 
 
+def test_the_error_of_a_command_is_told_as_one(bench: Bench, hub: Standin) -> None:
+    """A plan that ended with an error comments so, in place of an older plan, without secrets and without effect."""
+    error = ReconcilerError("DB_PASS=made-up-1 <b>no</b> @all", code="credentials")
+    path = bench.text("plan.json", error_json(error))
+    assert bench.run("github", "comment", "--from", path).ok().out.startswith("created")
+    (body,) = hub.bodies(NUMBER)
+    assert body.startswith(f"{MARKER}\n")
+    assert "No plan could be made" in body
+    assert "made-up-1" not in body
+    assert Page(body).open == []
+    assert "b" not in Page(body).tags
+
+
+@pytest.mark.parametrize("text", ['{"error": 1}', '{"error": {}}', '{"error": null}', '{"error": []}'])
+@pytest.mark.parametrize("command", ["comment", "issue", "applied", "summary"])
+def test_an_error_that_is_none(bench: Bench, hub: Standin, command: str, text: str) -> None:
+    """Nothing of ours: refused, and nothing is sent."""
+    done = bench.run("github", command, "--from", bench.text("x.json", text)).ended(1)
+    assert "this is no" in done.err or "the file is no plan" in done.err
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize("option", ["--environment", "--path", "--commit", "--base", "--artifact-url"])
+def test_bytes_that_are_no_text(post: Any, hub: Standin, option: str) -> None:
+    """What the shell passes on as it is comes to no harm, and makes no harm."""
+    value = "https://x/\udcff" if option == "--artifact-url" else "\udcff"
+    made = post(plan(cluster("d\ud800", nodes(), script("a\ud800", "b\udcff"))), option, value).ok()
+    assert made.out.startswith("created")
+    hub.bodies(NUMBER)[0].encode()
+
+
+def test_a_server_and_a_run_that_are_none(post: Any, hub: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links that lead nowhere are left out, and nothing else is."""
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://[::1\udcff")
+    monkeypatch.setenv("GITHUB_RUN_ID", "\udcff")
+    post(plan(cluster("demo", nodes()))).ok()
+    assert "1 to update" in hub.bodies(NUMBER)[0]
+
+
+@pytest.mark.parametrize("number", [True, -5, 0, 1.5, "7", 10**30, None, [7]])
+def test_a_number_in_the_event_that_is_none(post: Any, hub: Standin, tmp_path: Path, number: Any) -> None:
+    """It never becomes a part of a URL."""
+    (tmp_path / "event.json").write_text(json.dumps({"pull_request": {"number": number}}))
+    assert "say --pr N" in post(plan(cluster("demo", nodes()))).ended(64).err
+    assert hub.requests == []
+
+
 def test_a_comment_deleted_meanwhile_is_made_anew(post: Any, hub: Standin) -> None:
     """Somebody deletes the comment between the look and the edit."""
     post(plan(cluster("demo", nodes()))).ok()
@@ -550,8 +728,18 @@ def test_a_summary_that_is_full_stays_as_it_is(post: Any, hub: Standin, tmp_path
     summary = tmp_path / "summary.md"
     summary.write_text("x" * (2**20 - 100))
     hub.fault("POST .*/comments", Reply(403, {"message": "no"}))
-    post(plan(cluster("demo", nodes()))).ok()
+    assert "the job summary is full" in post(plan(cluster("demo", nodes()))).ok().err
     assert summary.stat().st_size == 2**20 - 100
+
+
+def test_what_is_kept_fits_what_room_is_left(post: Any, hub: Standin, tmp_path: Path) -> None:
+    """A large plan that couldn't be posted is shortened to the rest of the job summary."""
+    summary = tmp_path / "summary.md"
+    summary.write_text("x" * (2**20 - 8_000))
+    hub.fault("POST .*/comments", Reply(403, {"message": "no"}))
+    post(plan(*(cluster(f"c{number}", script("a\n", "b\n" * 9_000), nodes()) for number in range(30)))).ok()
+    assert 2**20 - 8_000 < summary.stat().st_size <= 2**20
+    assert "30 to update" in summary.read_text()
 
 
 def test_blocked_and_moved_plans_are_no_quiet_ones(post: Any, hub: Standin) -> None:

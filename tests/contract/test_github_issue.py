@@ -107,6 +107,126 @@ def test_pain_g89_one_issue_while_drift_lasts(tell: Any, hub: Standin) -> None:
     assert back.startswith("The drift is back: ")
 
 
+def test_an_issue_that_a_person_closed(tell: Any, hub: Standin) -> None:
+    """Closed by hand while the drift lasts, it never went; closed by hand with reason, it has come back."""
+    tell("issue", drift(9)).ok()
+    (issue,) = hub.issues
+    issue["state"] = "closed"
+    assert tell("issue", drift(9, minute=1)).ok().out.startswith("reopened")
+    issue["state"] = "closed"
+    assert tell("issue", drift(minute=2)).ok().out.startswith("unchanged")
+    sent = len(hub.did("PATCH"))
+    tell("issue", drift(minute=3)).ok()
+    assert len(hub.did("PATCH")) == sent
+    assert tell("issue", drift(9, minute=4)).ok().out.startswith("reopened")
+    still, back = hub.bodies(issue["number"])
+    assert still.startswith("This was closed, but the drift is still there: ")
+    assert back.startswith("The drift is back: ")
+
+
+@pytest.mark.parametrize("status", [403, 502])
+def test_it_is_closed_even_if_nothing_may_be_said(
+    tell: Any, hub: Standin, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """A locked conversation takes no comment: what matters is done, and the rest is a warning."""
+    monkeypatch.setenv("RECONCILER_RETRY_BUDGET", "0.01s")
+    tell("issue", drift(9)).ok()
+    hub.fault("POST .*/comments", Reply(status, {"message": "locked"}))
+    done = tell("issue", drift()).ok()
+    assert done.out.startswith("closed")
+    assert hub.issues[0]["state"] == "closed"
+    assert ("nothing could be said" in done.err) == (status == 403)
+
+
+def test_found_without_its_label(tell: Any, hub: Standin) -> None:
+    """Somebody took the label off: the issue is found by its marker among others, and gets the label again."""
+    tell("issue", drift(9)).ok()
+    hub.issues[0]["labels"] = [{"name": "infra"}]
+    for number in range(3):
+        hub.issue(f"issue {number}", "x", [], {"login": "somebody", "type": "User"})
+    hub.page = 2
+    assert tell("issue", drift(9, 7)).ok().out.startswith("updated")
+    assert len(hub.issues) == 4
+    assert hub.issues[0]["labels"] == [{"name": "infra"}, {"name": LABEL}]
+    hub.issues[0]["labels"] = []
+    assert tell("issue", drift()).ok().out.startswith("closed")
+
+
+@pytest.mark.parametrize("path", ["./clusters.d", "clusters.d/"])
+def test_a_folder_has_one_issue_however_it_is_spelled(tell: Any, hub: Standin, path: str) -> None:
+    """As with comments."""
+    tell("issue", drift(9)).ok()
+    assert tell("issue", drift(9), "--path", path).ok().out.startswith("unchanged")
+
+
+def theirs(hub: Standin) -> dict[str, Any]:
+    """Another run's issue."""
+    body = "<!-- reconciler:drift path=clusters.d environment=default -->\n<!-- reconciler:content x -->\n\ntheirs"
+    return hub.issue("Drift in clusters.d", body, [LABEL])
+
+
+def test_two_runs_at_once_keep_one_issue(tell: Any, hub: Standin) -> None:
+    """Both looked before either opened one: the older one stays open, with our text; ours is closed and says why."""
+    looks = iter((lambda: None, lambda: theirs(hub)))  # by the label, then among all
+    for _ in range(2):
+        hub.meanwhile("GET .*/issues$", next(looks))
+    assert tell("issue", drift(9)).ok().out.startswith("updated")
+    older, ours = hub.issues
+    assert (older["state"], ours["state"], ours["state_reason"]) == ("open", "closed", "not_planned")
+    assert "`9`" in older["body"]
+    assert hub.bodies(ours["number"]) == [f"#{older['number']} says the same, and is kept up to date."]
+    assert tell("issue", drift(9)).ok().out.startswith("unchanged")
+    assert tell("issue", drift()).ok().out.startswith("closed")
+    assert [each["state"] for each in hub.issues] == ["closed", "closed"]
+
+
+def test_two_runs_at_once_where_ours_is_the_older(tell: Any, hub: Standin) -> None:
+    """Theirs is closed; where that fails, by the next run, and all go when the drift does."""
+    hub.meanwhile("POST .*/issues$", lambda: theirs(hub))
+    hub.fault("PATCH", Reply(403, {"message": "no"}), times=1)
+    assert tell("issue", drift(9)).ok().out.startswith("created")
+    assert [each["state"] for each in hub.issues] == ["open", "open"]
+    assert tell("issue", drift(9)).ok().out.startswith("unchanged")
+    assert [each["state"] for each in hub.issues] == ["open", "closed"]
+
+
+@pytest.mark.parametrize("question", ["POST /graphql", "GET .*/runs", "POST .*/labels"])
+def test_a_question_without_an_answer_holds_nothing_up(
+    tell: Any, hub: Standin, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """502 for who we are, for the last apply, for the label: the issue is kept all the same."""
+    monkeypatch.setenv("RECONCILER_RETRY_BUDGET", "0.01s")
+    tell("issue", drift(9)).ok()
+    hub.issues[0]["labels"] = []
+    hub.fault(question, Reply(502, b"<html>"))
+    assert tell("issue", drift(9, 7), "--apply-workflow", "apply.yml").ok().out.startswith("updated")
+    assert len(hub.issues) == 1
+
+
+def test_the_error_of_drift_is_no_drift_gone(tell: Any, hub: Standin) -> None:
+    """A drift that ended with an error closes nothing, and is told as what it is."""
+    tell("issue", drift(9)).ok()
+    done = tell("issue", error_json(ReconcilerError("no credentials"))).ended(1)
+    assert "whether there is drift isn't known: no credentials" in done.err
+    assert hub.issues[0]["state"] == "open"
+
+
+@pytest.mark.parametrize("commit", ["../../pulls/3", "..", "a b", "main", "\udcff", "?x"])
+def test_a_commit_that_is_none_gets_into_no_url(tell: Any, hub: Standin, tmp_path: Path, commit: str) -> None:
+    """It's an error, and the report is kept."""
+    done = tell("applied", report(Status.FAILED), "--commit", commit).ended(1)
+    assert "is no commit's id" in done.err
+    assert hub.requests == []
+    assert "1 failed" in (tmp_path / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(("workflow", "code"), [("../x?y=1", 0), ("..", 1)])
+def test_a_workflow_that_is_none_gets_into_no_url(tell: Any, hub: Standin, workflow: str, code: int) -> None:
+    """It's a name, whatever stands in it."""
+    tell("issue", drift(9), "--apply-workflow", workflow).ended(code)
+    assert all(path.endswith("workflows/..%2Fx%3Fy%3D1/runs") for path in hub.did("GET") if "workflows" in path)
+
+
 def test_the_issue_says_what_differs(tell: Any, hub: Standin) -> None:
     """Pain F68: content, not only counts; and the label by which it is found."""
     tell("issue", drift(9, unmanaged=("projects/p/locations/us-central1/modelDevelopmentClusters/stray",))).ok()

@@ -95,6 +95,58 @@ class TestBase:
         bench.write("demo", bench.small(), state="absent", prevent_destroy=False)
         assert bench.plan("--base", "HEAD")["blockers"] == []
 
+    def test_no_protection_is_lifted_and_a_pool_removed(self, bench: Bench) -> None:
+        """Pain I98: one change with both is blocked, two changes aren't; lowering the protection alone is no harm."""
+        path = bench.created("demo", bench.base())
+        commit(bench)
+
+        def without_gpu(spec: dict[str, Any]) -> None:
+            slurm = spec["orchestrator_spec"]["slurm_spec"]
+            spec["node_pools"] = [each for each in spec["node_pools"] if each["id"] != "gpu"]
+            slurm["partitions"] = [each for each in slurm["partitions"] if "gpu" not in each["node_pool_ids"]]
+            slurm.pop("node_sets", None)
+
+        bench.write("demo", bench.base(), prevent_destroy=False)
+        assert bench.plan("--base", "HEAD")["blockers"] == []
+        bench.edit(path, without_gpu)
+        blocked = bench.run("plan", "--base", "HEAD", "--format", "json").ended(1).json["clusters"][0]["blockers"]
+        assert [each["code"] for each in blocked] == ["protected_at_base"]
+        bench.write("demo", bench.base(), prevent_destroy=False)
+        commit(bench)
+        bench.edit(path, without_gpu)
+        assert bench.plan("--base", "HEAD")["blockers"] == []
+
+    def test_a_cluster_whose_file_is_gone_may_be_asked_for(self, bench: Bench) -> None:
+        """`--cluster` of a file that only the base has is told as gone; of none at all it's a mistake."""
+        path = bench.created("demo", bench.small())
+        bench.write("other", bench.small())
+        commit(bench)
+        path.unlink()
+        (gone,) = bench.run("plan", "--base", "HEAD", "--cluster", "demo", "--format", "json").ok().json["clusters"]
+        assert (gone["cluster"], gone["notes"][0]["code"]) == (bench.name(), "file_removed")
+        known = bench.run("plan", "--base", "HEAD", "--cluster", "nobody").ended(64).err
+        assert "known: other" in known
+
+    @pytest.mark.parametrize("arguments", [[], ["clusters.d"], ["--cluster", "demo"], ["--shard", "1/1"]])
+    def test_a_folder_that_is_gone(self, bench: Bench, arguments: list[str]) -> None:
+        """All of its clusters are told as gone; nothing is deleted, and it's no error."""
+        path = bench.created("demo", bench.small())
+        commit(bench)
+        path.unlink()
+        path.parent.rmdir()
+        planned = bench.run("plan", *arguments, "--base", "HEAD", "--format", "json").ok().json
+        assert [cluster["notes"][0]["code"] for cluster in planned["clusters"]] == ["file_removed"]
+        assert planned["errors"] == []
+
+    @pytest.mark.parametrize(("arguments", "code"), [(["nowhere"], 1), (["--shard", "x"], 64)])
+    def test_what_the_base_hasnt_either(self, bench: Bench, arguments: list[str], code: int) -> None:
+        """A folder that never was, and a shard that is none, stay errors."""
+        path = bench.created("demo", bench.small())
+        commit(bench)
+        path.unlink()
+        path.parent.rmdir()
+        bench.run("plan", *arguments, "--base", "HEAD").ended(code)
+
     @pytest.mark.parametrize("trick", ["number", "moved", "symlink", "broken", "absolute", "submodule"])
     def test_no_way_around_the_protection(self, bench: Bench, trick: str) -> None:
         """Another spelling, another place, a base that can't be read: the delete stays blocked."""
@@ -148,7 +200,7 @@ class TestBase:
         changes = {change["path"]: change["origin"] for change in bench.plan("--base", "HEAD")["changes"]}
         assert changes == {"labels.tier": "edit", "orchestrator_spec.slurm_spec.prolog_bash_scripts[0]": "edit"}
 
-    @pytest.mark.parametrize("revision", ["nowhere", "--upload-pack=x", "HEAD:clusters.d", ""])
+    @pytest.mark.parametrize("revision", ["nowhere", "--upload-pack=x", "HEAD:clusters.d", "^HEAD", ""])
     def test_a_revision_that_is_none(self, bench: Bench, revision: str) -> None:
         """A clear error, exit 1, and nothing that git would take as an option."""
         bench.write("demo", bench.small())
@@ -306,6 +358,32 @@ class TestDrift:
         (cluster,) = bench.run("drift", "--format", "json").ended(2).json["clusters"]
         (change,) = cluster["changes"]
         assert (change["path"], change["before"], change["after"]) == ("display_name", "other", "demo")
+
+
+class TestFilesThatCantBeWritten:
+    """What was found out is shown all the same."""
+
+    def test_plan(self, bench: Bench) -> None:
+        """The plan on standard output, alone; then the error, and exit code 1."""
+        bench.write("demo", bench.small())
+        done = bench.run("plan", "--out", "no-folder/plan.json", "--format", "json").ended(1)
+        assert done.json["summary"]["create"] == 1
+        assert "no-folder/plan.json can't be written: No such file" in done.err
+
+    def test_drift(self, bench: Bench) -> None:
+        """The drift too; an error outweighs differences."""
+        bench.created("demo", bench.base())
+        bench.control.live(bench.name(), {"labels": {"x": "y"}})
+        done = bench.run("drift", "--metrics-file", "no-folder/x.prom").ended(1)
+        assert "labels.x" in done.out
+        assert "no-folder/x.prom can't be written" in done.err
+
+    def test_merge(self, bench: Bench) -> None:
+        """And the whole of a fleet's shards."""
+        bench.write("demo", bench.small())
+        bench.run("plan", "--out", "one.json").ok()
+        done = bench.run("merge", "one.json", "--out", "no-folder/all.json").ended(1)
+        assert "1 to create" in done.out
 
 
 def test_graph(bench: Bench) -> None:

@@ -26,23 +26,6 @@ PATIENCE = 60.0  # seconds after which something hangs
 HELD = {"State": "INACTIVE"}
 
 
-@pytest.fixture
-def queue(bench: Bench) -> Iterator[Queue]:
-    """The queue of a cluster `demo` that is there, with the partitions cpu and big."""
-    bench.created("demo", two_partitions(bench))
-    made = Queue(bench)
-    yield made
-    made.switch(**DEFAULTS)
-
-
-@pytest.fixture
-def time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> FakeTime:
-    """Time passes by sleeping alone."""
-    made = FakeTime()
-    made.install(monkeypatch)
-    return made
-
-
 def partition(spec: dict[str, Any], name: str = "big") -> dict[str, Any]:
     """A partition of a spec."""
     return next(each for each in slurm(spec)["partitions"] if each["id"] == name)

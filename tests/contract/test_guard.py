@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,29 +13,12 @@ import pytest
 from reconciler.cli import applying
 from reconciler.engine.jobs_wait import JobsWait
 from tests.contract.bench import Bench, Outcome, result
-from tests.contract.queue import DEFAULTS, Queue, asked, drop, move, two_partitions
+from tests.contract.queue import Queue, asked, drop, move, two_partitions
 from tests.contract.specs import cpu_pool, pool, slurm
 from tests.faults.clock import FakeTime
 
 Edit = Callable[[dict[str, Any]], object]
 HTML = "<!DOCTYPE html><html><body>Bad Gateway</body></html>"
-
-
-@pytest.fixture
-def queue(bench: Bench) -> Iterator[Queue]:
-    """The queue of a cluster `demo` that is there, with the partitions cpu and big."""
-    bench.created("demo", two_partitions(bench))
-    made = Queue(bench)
-    yield made
-    made.switch(**DEFAULTS)
-
-
-@pytest.fixture
-def time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> FakeTime:
-    """Time passes by sleeping alone."""
-    made = FakeTime()
-    made.install(monkeypatch)
-    return made
 
 
 def edited(bench: Bench, edit: Edit, **lifecycle: Any) -> None:

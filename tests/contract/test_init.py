@@ -274,6 +274,45 @@ def test_workflows_are_this_repository_s_own() -> None:
         assert action.search(text)
 
 
+def git(root: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("local", "remote", "expected"),
+    [
+        (["main"], None, "main"),
+        (["trunk"], None, "trunk"),
+        (["master", "a-change"], None, "master"),
+        (["a-change", "main"], None, "main"),
+        (["a-change"], "release/1+x", "release/1+x"),
+    ],
+)
+def test_workflows_are_for_the_branch_that_is(
+    bench: Bench, local: list[str], remote: str | None, expected: str
+) -> None:
+    """The default branch of the origin, or else what the clone has, whichever branch is checked out."""
+    (bench.root / ".git").rmdir()
+    git(bench.root, "init", "--quiet", f"--initial-branch={local[0]}")
+    if len(local) > 1:
+        git(bench.root, "commit", "--quiet", "--allow-empty", "--message=x")
+        git(bench.root, "checkout", "--quiet", "-b", local[1])
+    if remote:
+        git(bench.root, "symbolic-ref", "refs/remotes/origin/HEAD", f"refs/remotes/origin/{remote}")
+    done = init(bench).ok()
+    flow = yaml.safe_load((bench.root / ".github/workflows/apply.yml").read_text())
+    assert flow[True]["push"]["branches"] == [expected.replace("+", "\\+")]  # YAML 1.1 reads `on` as true
+    assert f"merged to the branch {expected}\n" in done.err
+
+
+def test_comments_lead_to_no_file_that_isnt_there(bench: Bench) -> None:
+    """What is written into somebody's repository names no page of this one."""
+    init(bench).ok()
+    for path in (bench.root / ".github/workflows").iterdir():
+        assert not re.search(r"\bdocs/", path.read_text())
+
+
 def test_every_action_is_pinned(bench: Bench) -> None:
     """By a whole commit, also where nobody knows from where the tool is; then it's said what to do."""
     outcome = init(bench).ok()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.contract.bench import Bench, Outcome, result
-from tests.contract.queue import DEFAULTS, Queue, asked, drop, move, two_partitions
+from tests.contract.queue import Queue, asked, drop, move, two_partitions
 from tests.contract.specs import cpu_pool, pool, slurm
 from tests.faults.clock import FakeTime
 
@@ -20,22 +20,9 @@ BROKEN = "#!/bin/bash\n# emulator: fail\nexit 1\n"
 NAME = "reconciler-smoke"
 
 
-@pytest.fixture
-def queue(bench: Bench) -> Iterator[Queue]:
-    """The queue of a cluster `demo` that is there, with the partitions cpu and big, and a script smoke.sh."""
-    bench.created("demo", two_partitions(bench))
+@pytest.fixture(autouse=True)
+def _script(bench: Bench) -> None:
     bench.text("smoke.sh", SCRIPT)
-    made = Queue(bench)
-    yield made
-    made.switch(**DEFAULTS)
-
-
-@pytest.fixture
-def time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> FakeTime:
-    """Time passes by sleeping alone."""
-    made = FakeTime()
-    made.install(monkeypatch)
-    return made
 
 
 def wanted(bench: Bench, *edits: Callable[[dict[str, Any]], object], **lifecycle: Any) -> None:

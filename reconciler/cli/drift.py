@@ -36,8 +36,8 @@ def drift(
 ) -> None:
     """Live clusters against their files. Exits 0 when all is as written, 2 on drift, 1 when something can't be read."""
     from reconciler.cli.files import doubtful, load_files, refused, to_plan
-    from reconciler.cli.output import colour, say, show, write_file
-    from reconciler.cli.plan import now
+    from reconciler.cli.output import colour, say
+    from reconciler.cli.plan import now, report
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
     from reconciler.engine.drifting import find_drift
@@ -59,11 +59,11 @@ def drift(
             concerns=loaded.concerns,
             include_unmanaged=include_unmanaged,
         )
-    if metrics_file:
-        write_file(metrics_file, drift_metrics(found))
     differs = found.plan.has_changes or (include_unmanaged and bool(found.unmanaged))
-    if not quiet or differs or found.plan.errors:
-        show(for_drift(output.value, colour=colour())(found))
-    if found.plan.errors:
-        raise typer.Exit(1)
-    raise typer.Exit(EXIT_DIFFERENCES if differs else 0)
+    says = not quiet or differs or found.plan.errors
+    code = EXIT_DIFFERENCES if differs else 0
+    report(
+        for_drift(output.value, colour=colour())(found) if says else None,
+        1 if found.plan.errors else code,
+        {metrics_file: drift_metrics(found)} if metrics_file else {},
+    )

@@ -16,7 +16,7 @@ import typer
 from reconciler.cli.github_posting import Posting, append, size
 from reconciler.cli.inputs import read_text
 from reconciler.cli.options import Report, ReportFormat
-from reconciler.errors import ApiError, UsageError
+from reconciler.errors import ApiError, InputError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from reconciler.cloud.github import Repository
@@ -70,31 +70,34 @@ def comment(
     from reconciler.cloud.github_run import GitHubRun
     from reconciler.cloud.github_threads import keep_comment
     from reconciler.views import github as views
+    from reconciler.views.markdown import COMMENT_LIMIT
     from reconciler.views.plan_file import read_plan
 
     if failed == (source is not None):
         raise UsageError("give either --from FILE or --failed")
     run = GitHubRun.from_environ(os.environ)
-    number = pr or run.pull_request
-    if not number:
-        raise UsageError("which pull request?", hint="say --pr N; only the event of a pull request names one")
-    plan = read_plan(read_text(source)) if source else None
+    given = read_text(source) if source else ""
+    reason = _error_of(given)
+    plan = read_plan(given) if source and not reason else None
     about = _about(run, path, environment, commit, base or run.base, artifact_url)
-    marker = views.marker("plan", path, environment)
+
+    def text(newer: str = "", limit: int = COMMENT_LIMIT) -> str:
+        return views.comment_text(plan, about, newer=newer, limit=limit) if plan else views.failed_text(about, reason)
 
     def post(there: Repository) -> Outcome:
+        number = pr or run.number()
         newer = _newer(there, number, about.commit)
         return keep_comment(
             there,
             number,
-            marker,
-            views.comment_text(plan, about, newer=newer) if plan else views.failed_text(about),
-            create=plan is not None and not views.is_quiet(plan),
-            unless=lambda body: bool(newer) and views.commit_of(body) == newer,
+            views.marker("plan", path, environment),
+            text(newer),
+            create=not views.is_quiet(plan) if plan else bool(reason),
+            unless=lambda body: bool(newer) and views.same_commit(views.commit_of(body), newer),
         )
 
-    fallback = views.comment_text(plan, about) if plan else views.failed_text(about)
-    Posting(context, run, repository, fail=fail, output=output).carry_out(post, fallback)
+    posting = Posting(context, run, repository, fail=fail, output=output)
+    posting.carry_out(post, lambda room: text(limit=room))
 
 
 def issue(
@@ -120,7 +123,10 @@ def issue(
     from reconciler.views.plan_file import read_drift
 
     run = GitHubRun.from_environ(os.environ)
-    drift = read_drift(read_text(source))
+    given = read_text(source)
+    if reason := _error_of(given):
+        raise InputError(f"this is the error of a command, and whether there is drift isn't known: {reason}")
+    drift = read_drift(given)
     about = _about(run, path, environment, commit)
 
     def post(there: Repository) -> Outcome:
@@ -129,14 +135,17 @@ def issue(
             title=views.issue_title(about),
             body=views.issue_body(drift, about, unapplied=_unapplied(there, apply_workflow, run.branch, about)),
             content=views.content_line(drift),
+            settled=views.SETTLED,
             changed=views.issue_news(drift, about, "The drift has changed"),
             back=views.issue_news(drift, about, "The drift is back"),
+            still=views.issue_news(drift, about, "This was closed, but the drift is still there"),
             gone=views.issue_news(drift, about, "No drift any more"),
         )
         wanted = drift.plan.has_changes or bool(drift.unmanaged)
         return keep_issue(there, texts, wanted=wanted, certain=not drift.plan.errors)
 
-    Posting(context, run, repository, fail=fail, output=output).carry_out(post, views.issue_body(drift, about))
+    posting = Posting(context, run, repository, fail=fail, output=output)
+    posting.carry_out(post, lambda room: views.issue_body(drift, about, limit=room))
 
 
 def applied(
@@ -158,7 +167,7 @@ def applied(
     from reconciler.cloud.github_threads import Kept, Outcome, keep_comment
     from reconciler.engine.results import Status
     from reconciler.views.github import marker
-    from reconciler.views.github_apply import apply_comment, read_apply
+    from reconciler.views.github_apply import apply_comment, apply_markdown, read_apply
 
     run = GitHubRun.from_environ(os.environ)
     report = read_apply(read_text(source))
@@ -173,7 +182,8 @@ def applied(
         ]
         return next(iter(outcomes), Outcome(Kept.NONE))
 
-    Posting(context, run, repository, fail=fail, output=output).carry_out(post, body)
+    posting = Posting(context, run, repository, fail=fail, output=output)
+    posting.carry_out(post, lambda room: apply_markdown(report, about, limit=room))
 
 
 def summary(
@@ -194,7 +204,7 @@ def summary(
     run = GitHubRun.from_environ(os.environ)
     about = _about(run, path, environment, commit, base or run.base, artifact_url)
     text = read_text(source)
-    room = views.SUMMARY_LIMIT - size(run.summary)
+    room = views.SUMMARY_LIMIT - size(run.summary) - 2  # the blank line behind it
     match _kind(text):
         case "apply":
             told = apply_markdown(read_apply(text), about, limit=room)
@@ -221,11 +231,21 @@ def _kind(text: str) -> str:
     return "apply" if "results" in document else "error" if "error" in document else ""
 
 
+def _error_of(text: str) -> str:
+    """What ended the command that this is from, which printed an error in place of its report; empty for a report."""
+    from reconciler.views.github_apply import read_apply
+
+    try:
+        return read_apply(text).errors[0].message if _kind(text) == "error" else ""
+    except InputError:  # nothing of ours; whoever reads the report says so
+        return ""
+
+
 def _about(run: GitHubRun, path: str, environment: str, commit: str, base: str = "", artifact_url: str = "") -> About:
-    from reconciler.views.github import About
+    from reconciler.views.github import About, folder
 
     return About(
-        path=path,
+        path=folder(path),
         environment=environment,
         commit=commit or run.head,
         base=base,
@@ -237,11 +257,13 @@ def _about(run: GitHubRun, path: str, environment: str, commit: str, base: str =
 
 def _newer(there: Repository, number: int, commit: str) -> str:
     """The commit that the pull request has moved on to; empty where ours is the newest, or nobody tells."""
+    from reconciler.views.github import same_commit
+
     try:
         head = there.head(number) if commit else ""
-    except ApiError:  # what isn't allowed here may still be allowed for comments
+    except (ApiError, UnavailableError):  # what isn't allowed here may still be allowed for comments
         return ""
-    return head if head != commit else ""
+    return "" if same_commit(head, commit) else head
 
 
 def _unapplied(there: Repository, workflow: str, branch: str, about: About) -> str:
@@ -253,6 +275,6 @@ def _unapplied(there: Repository, workflow: str, branch: str, about: About) -> s
         if last is None or last.succeeded:
             return ""
         good = there.last_run(workflow, branch, succeeded=True)
-    except ApiError:
+    except (ApiError, UnavailableError):
         return ""
     return unapplied_text(about, good.commit if good else "", last.url)

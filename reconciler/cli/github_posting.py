@@ -13,7 +13,7 @@ import typer
 
 from reconciler.cli.options import Global, ReportFormat
 from reconciler.cli.output import say, show
-from reconciler.errors import ApiError, AuthError, ReconcilerError, UnavailableError
+from reconciler.errors import ApiError, AuthError, InputError, ReconcilerError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from reconciler.cloud.github import Repository
@@ -31,11 +31,27 @@ class Posting:
     fail: bool
     output: ReportFormat
 
-    def carry_out(self, post: Callable[[Repository], Outcome], fallback: str) -> None:
-        """Post, and say what came of it. Where GitHub refuses, `fallback` goes to the job summary.
+    def carry_out(self, post: Callable[[Repository], Outcome], fallback: Callable[[int], str]) -> None:
+        """Post, and say what came of it. Where nothing comes of it, the text goes to the job summary.
 
-        Raises UsageError for a repository or a URL that is none.
+        `fallback` makes the text, in at most so many bytes. Raises UsageError and InputError for what no other day
+        would mend either: a repository, a number, a URL that is none.
         """
+        try:
+            outcome = self._posted(post)
+        except (UsageError, InputError) as error:
+            self._keep(error, fallback)
+            raise
+        except (ApiError, AuthError, UnavailableError) as error:
+            self._warn(f"nothing was posted: {error}")
+            self._tell({"outcome": "failed", "url": "", "error": {"code": error.code, "message": error.summary}})
+            self._keep(error, fallback)
+            raise typer.Exit(int(self.fail)) from None
+        if outcome.warning:
+            self._warn(outcome.warning)
+        self._tell({"outcome": outcome.kept.value, "url": outcome.url, "error": None})
+
+    def _posted(self, post: Callable[[Repository], Outcome]) -> Outcome:
         from reconciler.cloud.github import Repository
         from reconciler.cloud.github_api import GitHub
         from reconciler.cloud.github_settings import GitHubSettings, check_repository
@@ -44,15 +60,9 @@ class Posting:
         name = check_repository(self.repository or self.run.repository)
         github = GitHub(GitHubSettings.from_environ(os.environ), on_retry=say, debug=say if given.verbose else None)
         try:
-            outcome = post(Repository(github, name))
-        except (ApiError, AuthError, UnavailableError) as error:
-            self._keep(error, fallback)
-            raise typer.Exit(int(self.fail)) from None
+            return post(Repository(github, name))
         finally:
             github.close()
-        if outcome.warning:
-            self._warn(outcome.warning)
-        self._tell({"outcome": outcome.kept.value, "url": outcome.url, "error": None})
 
     def _tell(self, result: dict[str, Any]) -> None:
         if self.output is ReportFormat.JSON:
@@ -60,17 +70,16 @@ class Posting:
         else:
             show(" ".join(filter(None, (result["outcome"], result["url"]))))
 
-    def _keep(self, error: ReconcilerError, text: str) -> None:
-        """Keep what couldn't be posted, and say why it couldn't."""
+    def _keep(self, error: ReconcilerError, fallback: Callable[[int], str]) -> None:
+        """Keep what couldn't be posted, with the reason why it couldn't."""
         from reconciler.views.github import SUMMARY_LIMIT, not_posted_text
+        from reconciler.views.markdown import COMMENT_LIMIT
 
-        self._warn(f"nothing was posted: {error}")
-        self._tell({"outcome": "failed", "url": "", "error": {"code": error.code, "message": error.summary}})
         if not self.run.summary:
             return
-        kept = f"{not_posted_text(error.summary, error.hint)}\n\n{text}"
-        if size(self.run.summary) + len(kept.encode()) <= SUMMARY_LIMIT:
-            append(self.run.summary, kept)
+        reason = not_posted_text(error.summary, error.hint)
+        room = min(COMMENT_LIMIT, SUMMARY_LIMIT - size(self.run.summary) - len(reason.encode()) - 10)
+        append(self.run.summary, f"{reason}\n\n{fallback(room)}")
 
     def _warn(self, text: str) -> None:
         """On standard error, which a runner reads for annotations too."""
@@ -86,6 +95,15 @@ def size(file: Path | None) -> int:
 
 
 def append(file: Path, text: str) -> None:
-    """Add a paragraph at the end of the job summary. Raises OSError."""
-    with file.open("a", encoding="utf-8") as stream:
-        stream.write(f"{text.rstrip()}\n\n")
+    """Add a paragraph at the end of the job summary, unless that makes it too large: GitHub would show nothing of it.
+
+    Raises OSError.
+    """
+    from reconciler.views.github import SUMMARY_LIMIT
+
+    paragraph = f"{text.rstrip()}\n\n".encode()
+    if size(file) + len(paragraph) > SUMMARY_LIMIT:
+        say("warning: the job summary is full: not all of this is there")
+        return
+    with file.open("ab") as stream:
+        stream.write(paragraph)

@@ -63,6 +63,7 @@ def init(
     """
     from reconciler.cli.initializing import first_cluster, live_clusters, write_all
     from reconciler.engine import origin, scaffold
+    from reconciler.engine.revision import default_branch
 
     folder = directory or Path()
     chosen = origin.given(source) if source else origin.installed()
@@ -73,19 +74,21 @@ def init(
     else:
         name = ClusterName(project or _PROJECT, location or _LOCATION, cluster_id or _CLUSTER)
         files = first_cluster(folder, name, asked=bool(project or location or cluster_id))
-    flows: Files = {} if no_workflows else scaffold.workflows(chosen)
+    branch = "" if no_workflows else default_branch(folder)
+    flows: Files = scaffold.workflows(chosen, branch) if branch else {}
     hook: Files = {} if no_hook else scaffold.hook(chosen)
     write_all(folder, {**files, **scaffold.editor(), **flows, **hook}, force=force)
-    _next_steps(files, flows, hook, is_known=chosen is not None)
+    _next_steps(files, flows, hook, branch, is_known=chosen is not None)
 
 
-def _next_steps(files: Files, flows: Files, hook: Files, *, is_known: bool) -> None:
+def _next_steps(files: Files, flows: Files, hook: Files, branch: str, *, is_known: bool) -> None:
     from reconciler.cli.output import say
     from reconciler.engine import scaffold
 
     if files:
         say("next: look through clusters.d, then 'reconciler validate' and 'reconciler plan --endpoint emulator'")
     if flows:
+        say(f"the workflows apply what is merged to the branch {branch}")
         say(f"next: set the repository variables that the workflows read: {', '.join(scaffold.variables(flows))}")
     if flows and not is_known:
         say("next: the workflows name OWNER/reconciler: put in the repository and commit that they are to get it from,")

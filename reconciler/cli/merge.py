@@ -42,8 +42,8 @@ def merge(
 
     Exits as plan or drift would for the whole fleet.
     """
-    from reconciler.cli.output import colour, show, write_file
-    from reconciler.cli.plan import EXIT_DIFFERENCES, exit_code
+    from reconciler.cli.output import colour
+    from reconciler.cli.plan import EXIT_DIFFERENCES, exit_code, report
     from reconciler.engine.results import Drift
     from reconciler.views.json import drift_json, plan_json
     from reconciler.views.registry import for_drift, for_plan
@@ -58,10 +58,7 @@ def merge(
     else:
         text, view = plan_json(whole), for_plan(output.value, colour=colour(), full=full)(whole)
         code = exit_code(whole, detailed=detailed_exitcode)
-    if out:
-        write_file(out, text)
-    show(view)
-    raise typer.Exit(code)
+    report(view, code, {out: text} if out else {})
 
 
 def _merged(files: list[Path]) -> Plan | Drift:

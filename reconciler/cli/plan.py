@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, NoReturn, Optional
 
 import typer
 
 from reconciler.cli.options import AsPlan, Endpoint, Impersonate, Mode, Only, Paths, PlanFormat, ShardOption, UpdateMode
+from reconciler.errors import UsageError
 
 if TYPE_CHECKING:
-    from reconciler.plan.model import Plan
+    from reconciler.plan.base import Base
+    from reconciler.plan.model import ClusterPlan, Plan
+    from reconciler.plan.shard import Shard
+    from reconciler.spec.loader import Loaded
 
 EXIT_DIFFERENCES = 2
 
@@ -46,19 +52,24 @@ def plan(
 
     Exits 1 when a file can't be used, a cluster can't be read, or a blocker stands against a change.
     """
-    from reconciler.cli.files import doubtful, files_at, load_files, refused, to_plan
-    from reconciler.cli.output import colour, say, show, write_file
+    from reconciler.cli.files import doubtful, load_files, refused, to_plan
+    from reconciler.cli.output import colour, say
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
     from reconciler.engine.planner import make_plan
+    from reconciler.views.json import plan_json
     from reconciler.views.registry import for_plan
 
-    loaded = load_files(paths, only, shard)
+    base: Base | None = None
+    gone: list[ClusterPlan] = []
+    if base_ref is None:
+        loaded = load_files(paths, only, shard)
+    else:
+        loaded, base, gone = _beside(base_ref, paths, only, shard)
     if loaded.findings:
         from reconciler.views.findings import findings_text
 
         say(findings_text(loaded.findings))
-    base, gone = files_at(base_ref, paths, loaded) if base_ref is not None else (None, ())
     with connect(context, endpoint, impersonate) as cloud:
         made = make_plan(
             cloud.clusters,
@@ -68,12 +79,68 @@ def plan(
             assess=Assessor(now(), update_mode.value, cloud.queue, base=base),
             besides=gone,
         )
-    if out:
-        from reconciler.views.json import plan_json
+    shown = for_plan(output.value, colour=colour(), full=full)(made)
+    report(shown, exit_code(made, detailed=detailed_exitcode), {out: plan_json(made)} if out else {})
 
-        write_file(out, plan_json(made))
-    show(for_plan(output.value, colour=colour(), full=full)(made))
-    raise typer.Exit(exit_code(made, detailed=detailed_exitcode))
+
+def report(text: str | None, code: int, files: dict[Path, str]) -> NoReturn:
+    """End with a report: write its files, show it, and exit with `code`; 1 where a file couldn't be written.
+
+    `text` is None where nothing is to be said. What was found out isn't lost over a full disk, and standard output has
+    the report alone.
+    """
+    from reconciler.cli.output import say, show, write_file
+    from reconciler.views.safe import safe
+
+    failed = []
+    for path, content in files.items():
+        try:
+            write_file(path, content)
+        except OSError as error:
+            failed.append(f"{path} can't be written: {error.strerror}")
+    if text is not None:
+        show(text)
+    for each in failed:
+        say(f"error: {safe(each)}")
+    raise typer.Exit(1 if failed else code)
+
+
+def _beside(
+    revision: str, paths: Sequence[Path] | None, only: Sequence[str] | None, shard: str | None
+) -> tuple[Loaded, Base, list[ClusterPlan]]:
+    """The clusters, beside a revision of their files: what only that has may be asked for too.
+
+    Raises UsageError where `--cluster` fits no cluster of either.
+    """
+    from reconciler.cli.files import DEFAULT_PATHS, files_at, load_files
+    from reconciler.engine.revision import RevisionFiles
+    from reconciler.spec.loader import load
+
+    given = list(paths or DEFAULT_PATHS)
+    there = [path for path in given if os.path.lexists(path)]
+    if len(there) < len(given):
+        with RevisionFiles(revision, Path.cwd()) as files:
+            there = [path for path in given if path in there or not files.has(os.path.relpath(path))]
+    if there:
+        loaded = load_files(there, None, shard)
+    else:
+        loaded = load((), cwd=Path.cwd())
+        loaded = loaded.only(_part(shard).has) if shard else loaded
+    known = ", ".join(desired.name.cluster_id for desired in loaded.clusters) or "none"
+    loaded = loaded.select(only) if only else loaded
+    base, gone = files_at(revision, paths, loaded)
+    if only and not (loaded.clusters or loaded.refused or base.clusters or base.unreadable):
+        raise UsageError(f"--cluster {' '.join(only)} fits no cluster of the files", hint=f"known: {known}")
+    return loaded, base.seen_from(loaded.readable), gone
+
+
+def _part(shard: str) -> Shard:
+    from reconciler.plan.shard import parse
+
+    try:
+        return parse(shard, os.environ)
+    except ValueError as error:
+        raise UsageError(f"--shard: {error}") from None
 
 
 def now() -> datetime:

@@ -13,7 +13,7 @@ _ENDPOINT = re.compile(
     r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?P<path>(?:/[\w~-][\w.~-]*)*)/?",
     re.ASCII,
 )
-_USERINFO = re.compile(r"//[^/@]*@")  # may hold a password
+_SECRETS = re.compile(r"(?<=//).*@|^(?!https?://).*@|(?<=\?).*", re.DOTALL)  # a password, a key in a query
 # The location becomes a part of the host name, and it comes from a file.
 _LOCATION = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -33,7 +33,7 @@ class Endpoint:
         match = _ENDPOINT.fullmatch(text.strip())
         if not match:
             raise UsageError(
-                f"the endpoint {_USERINFO.sub('//…@', text)!r} is no base URL",
+                f"the endpoint {_SECRETS.sub('…', text)!r} is no base URL",
                 hint="write it like http://127.0.0.1:8080 or https://us-central1-aiplatform.googleapis.com",
             )
         endpoint = cls(text.strip().rstrip("/"), match["host"].strip("[]").lower())

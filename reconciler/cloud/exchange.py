@@ -29,7 +29,10 @@ class Kind(Enum):
 
 @dataclass(slots=True)
 class Call:
-    """One request, over all its attempts. `base` is empty until the host is known."""
+    """One request, over all its attempts. `base` is empty until the host is known.
+
+    `foreign` counts the good answers that were none of the API's: pages of a proxy or a login.
+    """
 
     method: str
     target: str
@@ -40,6 +43,7 @@ class Call:
     started: float
     base: str = ""
     attempts: int = 0
+    foreign: int = 0
     headers: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property

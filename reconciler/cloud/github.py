@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+from urllib.parse import quote
 
 from reconciler.cloud.github_api import GitHub
 from reconciler.cloud.github_settings import check_repository
-from reconciler.errors import ApiError, AuthError
+from reconciler.errors import ApiError, AuthError, InputError, UnavailableError
+
+_COMMIT = re.compile(r"[0-9A-Fa-f]{4,64}")
+_RECENT = 1000  # issues and pull requests that are looked through where none has the label
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +71,11 @@ class Repository:
             viewer = self._github.query("query { viewer { login } }").get("viewer")
             if isinstance(viewer, dict) and isinstance(viewer.get("login"), str):
                 return str(viewer["login"])
-        except (ApiError, AuthError):
+        except (ApiError, AuthError, UnavailableError):
             pass  # the next question may be answered; what needs rights will be refused with a reason
         try:
             user = self._github.get("/user")
-        except (ApiError, AuthError):
+        except (ApiError, AuthError, UnavailableError):
             return None
         found = user.get("login") if isinstance(user, dict) else None
         return found if isinstance(found, str) else None
@@ -81,7 +87,9 @@ class Repository:
         return str(head.get("sha") or "") if isinstance(head, dict) else ""
 
     def pulls_with(self, commit: str) -> list[int]:
-        """The merged pull requests that brought a commit."""
+        """The merged pull requests that brought a commit. Raises also InputError, for what is no commit's id."""
+        if not _COMMIT.fullmatch(commit):
+            raise InputError(f"{commit!r} is no commit's id", hint="say --commit SHA, or --pr N")
         pulls = self._github.pages(f"{self._path}/commits/{commit}/pulls")
         return [int(pull["number"]) for pull in pulls if pull.get("merged_at")]
 
@@ -107,18 +115,33 @@ class Repository:
         found = self._github.pages(f"{self._path}/issues", **query)
         return (_issue(item) for item in found if "pull_request" not in item)
 
+    def recent_issues(self) -> Iterator[Issue]:
+        """The issues that something was done to last, open and closed, the latest first; no pull requests."""
+        query = {"state": "all", "sort": "updated", "direction": "desc"}
+        found = islice(self._github.pages(f"{self._path}/issues", **query), _RECENT)
+        return (_issue(item) for item in found if "pull_request" not in item)
+
     def add_issue(self, title: str, body: str, labels: Sequence[str]) -> Issue:
         """Open an issue; labels that don't exist are made. Raises also AmbiguousError."""
         return _issue(self._github.post(f"{self._path}/issues", {"title": title, "body": body, "labels": list(labels)}))
+
+    def add_label(self, number: int, label: str) -> None:
+        """Put a label on an issue, beside those that it has."""
+        self._github.add(f"{self._path}/issues/{number}/labels", {"labels": [label]})
 
     def edit_issue(self, number: int, **members: str) -> Issue:
         """Set an issue's title, body, state or state_reason."""
         return _issue(self._github.patch(f"{self._path}/issues/{number}", members))
 
     def last_run(self, workflow: str, branch: str, *, succeeded: bool = False) -> Run | None:
-        """The newest ended run of a workflow's file on a branch; of those that succeeded, if asked for."""
+        """The newest ended run of a workflow's file on a branch; of those that succeeded, if asked for.
+
+        Raises also InputError, for what can't be a file's name.
+        """
+        if workflow.strip(".") == "":
+            raise InputError(f"{workflow!r} is no workflow's file", hint="say --apply-workflow apply.yml")
         status = "success" if succeeded else "completed"
-        path = f"{self._path}/actions/workflows/{workflow}/runs"
+        path = f"{self._path}/actions/workflows/{quote(workflow, safe='', errors='surrogatepass')}/runs"
         answer = self._github.get(path, branch=branch, status=status, per_page=1)
         runs = answer.get("workflow_runs") if isinstance(answer, dict) else None
         if not isinstance(runs, list) or not runs or not isinstance(runs[0], dict):

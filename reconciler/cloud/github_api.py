@@ -109,6 +109,10 @@ class GitHub:
         """Make something. Raises as `get`, and AmbiguousError where it may have been made."""
         return _object(self._send("POST", self._url(path), body)[0])
 
+    def add(self, path: str, body: Mapping[str, Any]) -> None:
+        """Add to a set by POST, to the same effect however often. Raises as `get`."""
+        self._send("POST", self._url(path), body, makes=False)
+
     def patch(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Set members of something, to the same effect however often. Raises as `get`."""
         return _object(self._send("PATCH", self._url(path), body)[0])
@@ -127,7 +131,7 @@ class GitHub:
         self._wire.close()
 
     def _url(self, path: str, query: Mapping[str, str | int] | None = None) -> str:
-        return f"{self._settings.api}{path}" + (f"?{urlencode(query)}" if query else "")
+        return f"{self._settings.api}{path}" + (f"?{urlencode(query, errors='surrogatepass')}" if query else "")
 
     def _send(
         self, method: str, url: str, body: Mapping[str, Any] | None = None, *, makes: bool | None = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reconciler.errors import InputError
+from reconciler.errors import InputError, UsageError
 
 DEFAULT_SERVER = "https://github.com"
 
@@ -22,6 +22,7 @@ class GitHubRun:
 
     pull_request: the number. head: the pull request's newest commit at the time of the event, or the pushed commit.
     base: the commit that the pull request would change. summary: the file that collects this step's job summary.
+    problem: why the event, which tells the pull request, can't be read.
     """
 
     repository: str = ""
@@ -33,11 +34,12 @@ class GitHubRun:
     run_url: str = ""
     summary: Path | None = None
     on_actions: bool = False
+    problem: str = ""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> GitHubRun:
-        """Read the environment, and the event's file if there is one. Raises InputError where that can't be read."""
-        event = _event(environ.get("GITHUB_EVENT_PATH", ""))
+        """Read the environment, and the event's file if there is one."""
+        event, problem = _event(environ.get("GITHUB_EVENT_PATH", ""))
         pull = _member(event, "pull_request")
         repository = environ.get("GITHUB_REPOSITORY", "")
         server = environ.get("GITHUB_SERVER_URL", "") or DEFAULT_SERVER
@@ -54,19 +56,29 @@ class GitHubRun:
             run_url=f"{server}/{repository}/actions/runs/{run}" if repository and run else "",
             summary=Path(summary) if summary else None,
             on_actions=environ.get("GITHUB_ACTIONS") == "true",
+            problem=problem,
         )
 
+    def number(self) -> int:
+        """The event's pull request. Raises InputError where the event can't be read, UsageError where it has none."""
+        if self.problem:
+            raise InputError(self.problem)
+        if not self.pull_request:
+            raise UsageError("which pull request?", hint="say --pr N; only the event of a pull request names one")
+        return self.pull_request
 
-def _event(path: str) -> dict[str, Any]:
+
+def _event(path: str) -> tuple[dict[str, Any], str]:
+    """The event, or why it can't be read."""
     if not path:
-        return {}
+        return {}, ""
     try:
         event = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"GITHUB_EVENT_PATH: {path}: {error.strerror}") from None
+        return {}, f"GITHUB_EVENT_PATH: {path}: {error.strerror}"
     except (ValueError, RecursionError):
-        raise InputError(f"GITHUB_EVENT_PATH: {path} isn't JSON") from None
-    return event if isinstance(event, dict) else {}
+        return {}, f"GITHUB_EVENT_PATH: {path} isn't JSON"
+    return (event if isinstance(event, dict) else {}), ""
 
 
 def _member(value: dict[str, Any], name: str) -> dict[str, Any]:
@@ -75,4 +87,5 @@ def _member(value: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+    """A pull request's number; 0 for what is none: it becomes a part of URLs."""
+    return value if type(value) is int and 0 < value < 2**63 else 0

@@ -1,4 +1,4 @@
-"""How to reach the service: where, as whom, and the three clocks. Values only; nothing here looks anything up."""
+"""How to reach the service: where, as whom, and the clocks. Values only; nothing here looks anything up."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _VARIABLES = {
     "access_token": "RECONCILER_ACCESS_TOKEN",
     "request_timeout": "RECONCILER_REQUEST_TIMEOUT",
     "retry_budget": "RECONCILER_RETRY_BUDGET",
+    "queue_budget": "RECONCILER_QUEUE_BUDGET",
     "operation_timeout": "RECONCILER_OPERATION_TIMEOUT",
 }
-_CLOCKS = ("request_timeout", "retry_budget", "operation_timeout")
+_CLOCKS = ("request_timeout", "retry_budget", "queue_budget", "operation_timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Settings:
     access_token: a bare token, used as it is and never refreshed. A secret: it's not in `repr`.
     request_timeout: seconds in which one answer must be complete, from sent request to last byte.
     retry_budget: seconds that the repetitions of one request may take altogether; 0 means one attempt.
+    queue_budget: seconds that one look at a cluster's queue may take, repetitions and all, where that is less; a plan
+        says then that nobody knows the jobs, and a wait for jobs looks again.
     operation_timeout: seconds to wait for a long-running operation (T allows 120 minutes).
     """
 
@@ -42,6 +45,7 @@ class Settings:
     access_token: str = field(default="", repr=False)
     request_timeout: float = 60.0
     retry_budget: float = 120.0
+    queue_budget: float = 30.0
     operation_timeout: float = 7200.0
 
     def __post_init__(self) -> None:

@@ -6,7 +6,8 @@
 | 429                                      | again, all threads wait | again, all threads wait: it was refused |
 | 401                                      | once more, refreshed    | once more, refreshed: it was refused    |
 | 408, 499, 5xx but 501                    | again                   | AmbiguousError                          |
-| reset, time-out, truncated, no JSON      | again                   | AmbiguousError                          |
+| reset, time-out, truncated               | again                   | AmbiguousError                          |
+| 2xx, but no JSON object: a login page    | again, a few times      | AmbiguousError                          |
 | any other refusal, a redirect            | at once                 | at once                                 |
 
 A 503 isn't a refusal: whatever answered may have passed the request on, and UNAVAILABLE promises nothing about writes.
@@ -27,6 +28,7 @@ from urllib.parse import quote, urlencode
 from reconciler.cloud.answers import Answer, WireError, json_object
 from reconciler.cloud.auth import Credentials, scrub
 from reconciler.cloud.exchange import Call, Exchange, Kind
+from reconciler.cloud.text import one_line
 from reconciler.errors import AmbiguousError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ _FIRST_PAUSE = 1.0
 _LAST_PAUSE = 32.0
 # Nobody there for this long is a wrong address or an outage, not a restart: don't hold the other locations up.
 _UNREACHABLE_BUDGET = 15.0
+# A proxy that is restarted may show a page or two; one that wants a login shows them for ever.
+_FOREIGN_ANSWERS = 4
 # Names come from files and from answers: no query, no fragment, and no way up.
 _PATH = re.compile(r"/v1(?:beta1)?(?:/(?!\.{1,2}(?:/|$))[^/?#\\\s]+)+")
 
@@ -125,6 +129,12 @@ class Transport:
             budget = self._settings.retry_budget if limits.retry_budget is None else limits.retry_budget
             return self._repeat(call, problem, budget)
 
+    @property
+    def for_queues(self) -> Limits:
+        """The clocks of a look at a cluster's queue: a controller that is down must not hold a plan up for long."""
+        budget = self._settings.queue_budget
+        return Limits(timeout=budget, retry_budget=min(budget, self._settings.retry_budget))
+
     def close(self) -> None:
         """Close idle connections. The transport can still be used."""
         self._exchange.close()
@@ -140,6 +150,8 @@ class Transport:
             return self._attempt(call)
 
         def is_spent(state: RetryCallState) -> bool:
+            if call.foreign >= _FOREIGN_ANSWERS:
+                return True
             allowed = budget if _problem(state).reached else min(budget, _UNREACHABLE_BUDGET)
             return self._clock() + state.upcoming_sleep >= call.started + allowed
 
@@ -160,8 +172,11 @@ class Transport:
     def _give_up(self, call: Call, problem: _Transient) -> dict[str, Any]:
         attempts = "1 attempt" if call.attempts == 1 else f"{call.attempts} attempts"
         spent = f"gave up after {attempts} in {self._clock() - call.started:.0f} s"
-        hint = spent if problem.reached else f"{spent}; is the endpoint or location right, and the network up?"
-        raise UnavailableError(f"{call}: {problem}", hint=hint)
+        if not problem.reached:
+            spent += "; is the endpoint or location right, and the network up?"
+        elif call.foreign:
+            spent += "; is the endpoint right, and is a proxy or a login page in between?"
+        raise UnavailableError(f"{call}: {problem}", hint=spent)
 
     def _attempt(self, call: Call) -> dict[str, Any]:
         try:
@@ -172,7 +187,11 @@ class Transport:
             try:
                 return json_object(answer.body)
             except ValueError as error:
-                raise self._lost(call, scrub(f"answered {answer.status} with {error}", call.headers)) from None
+                # What begins like an object is the API's, garbled on its way.
+                call.foreign += not answer.body.lstrip().startswith(b"{")
+                kind = one_line(answer.headers.get("content-type", ""), 60) or "no content type"
+                said = f"answered {answer.status} ({kind}) with {error}"
+                raise self._lost(call, scrub(said, call.headers)) from None
         from reconciler.cloud import refusals  # here, since a good run never pays for it
 
         answer = _scrubbed(answer, call.headers)

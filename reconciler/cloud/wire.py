@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import re
 import socket
 import time
 from collections.abc import Mapping
@@ -18,13 +19,15 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import HTTPError, NewConnectionError
+from urllib3.exceptions import HTTPError, LocationParseError, NewConnectionError
 
 from reconciler.cloud.answers import Answer, WireError
 
 CONNECT_TIMEOUT = 10.0
 ANSWER_LIMIT = 256 * 2**20
 _CHUNK = 2**16
+_BAD_PROXY = "the request can't be made: the proxy's address in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY can't be used"
+_CONNECTION = re.compile(r"\w+\(host='[^']*', port=\d+\): ")  # urllib3 begins messages with its own objects
 # One pool for all threads: more than any useful parallelism, and connections are made only as they are needed.
 _POOL_SIZE = 256
 
@@ -113,6 +116,9 @@ class Wire:
         request = requests.Request(method, url, headers=dict(headers), data=body)
         try:
             prepared = self._session.prepare_request(request)
+        except (OSError, ValueError) as error:
+            raise _wire_error(error) from error
+        try:
             response = self._session.send(
                 prepared,
                 stream=True,
@@ -120,6 +126,9 @@ class Wire:
                 timeout=(min(CONNECT_TIMEOUT, timeout), timeout),
                 **self._from_environment(url),
             )
+        except (requests.exceptions.InvalidURL, LocationParseError, TypeError):
+            # Our own address has been read by now. Theirs may hold a password, so neither it nor the error is shown.
+            raise WireError(_BAD_PROXY, sent=False, permanent=True) from None
         except (OSError, HTTPError, ValueError) as error:
             raise _wire_error(error) from error
         with response:
@@ -190,4 +199,4 @@ def _reason(error: BaseException) -> str:
     """The innermost message: the outer ones are object addresses and repetitions."""
     root = _root(error)
     text = getattr(root, "strerror", None) or str(root) or type(root).__name__
-    return text.rpartition(">: ")[2]
+    return _CONNECTION.sub("", text.rpartition(">: ")[2])

@@ -14,9 +14,9 @@ from reconciler.engine.assess import Assessor
 from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
 from reconciler.engine.write import Check, OperationFailed, Writer
-from reconciler.errors import InputError, InterruptedRun, PendingError, ReconcilerError
+from reconciler.errors import InputError, InterruptedRun, PendingError, ReconcilerError, StaleError
 from reconciler.plan.build import API
-from reconciler.plan.held import HELD, States, same, states, with_states
+from reconciler.plan.held import HELD, States, alike, same, states, with_states
 from reconciler.plan.ignore import adopt_live
 from reconciler.plan.model import Action, ClusterPlan, Request
 from reconciler.plan.payload import body
@@ -25,6 +25,7 @@ from reconciler.spec.model import Desired
 from reconciler.spec.reading import Typed, read_live
 
 Refuse = Callable[[ClusterPlan], None]
+_RESUME = "run the same command again"
 
 
 class Hold:
@@ -60,12 +61,27 @@ class Hold:
 
     def closing(self, answer: Answer) -> Request | None:
         """The call after which nothing new starts; None where that is so."""
-        return self._setting(answer, self._held)
+        return self._setting(answer, {name: self._held[name] for name in self._open_in(answer)})
 
     def opening(self, answer: Answer | None, *, changed: bool) -> Request | None:
         """The call after which jobs start again: as the file wants it once the change is made, else as it was."""
+        if changed:
+            return self._setting(answer, self._wanted)
         known = {name: entry for name, entry in self._before.items() if name not in self.found}
-        return self._setting(answer, self._wanted if changed else {**self._wanted, **known})
+        others = self._open_in(answer or {})  # since somebody else has set them
+        return self._setting(
+            answer, {name: entry for name, entry in {**self._wanted, **known}.items() if name not in others}
+        )
+
+    def refuse_if_opened(self, answer: Answer | None) -> None:
+        """Raises StaleError where another hand has set the State meanwhile: jobs may start, or a wish would be lost."""
+        if answer and (others := self._open_in(answer)):
+            said = f"{self._desired.name}: State of {', '.join(sorted(others))} was changed by another hand"
+            raise StaleError(said, hint="plan again")
+
+    def _open_in(self, answer: Answer) -> set[str]:
+        there = states(read_live(answer), self._ids)
+        return {name for name, entry in there.items() if not same(entry, self._held[name])}
 
     def _left_by_file(self, live: Typed) -> States:
         """What an apply of the file leaves the partitions with; no State where it drops them."""
@@ -75,7 +91,7 @@ class Hold:
     def _setting(self, answer: Answer | None, wanted: States) -> Request | None:
         live = read_live(answer or {})
         there = states(live, self._ids)
-        others = {name: wanted[name] for name, entry in there.items() if not same(entry, wanted[name])}
+        others = {name: entry for name, entry in wanted.items() if name in there and not alike(there[name], entry)}
         if not others:
             return None
         # The service need not refresh anything of its own for this.
@@ -116,10 +132,13 @@ class Graceful:
             self._open(hold, changed=True)
         except (ReconcilerError, OperationFailed) as error:
             error.summary += self._left(hold, error, changed=is_changed)
+            if isinstance(error, InterruptedRun) and self._is_begun(hold):
+                raise PendingError(error.summary, operation=self.writer.operation, hint=_RESUME) from None
             raise
 
     def _change(self, hold: Hold) -> None:
         answer = self.writer.idle()
+        hold.refuse_if_opened(answer)
         # As it was approved, and nothing speaks against it: a job may be queued in a partition that goes.
         self.refuse(self.assess(self.desired, hold.as_before(answer)))
         plan = self.assess.compare(self.desired, answer)
@@ -139,7 +158,7 @@ class Graceful:
         """Let jobs start again; False where they did."""
         request = hold.opening(self.writer.idle(), changed=changed)
         if request is not None:
-            self.writer.say(f"letting jobs start again: {hold.names}")
+            self.writer.say(f"ending the hold: {hold.names}")
         self._make(None, request, lambda there: hold.opening(there, changed=changed) is None)
         return request is not None
 
@@ -153,10 +172,13 @@ class Graceful:
         if request is not None:
             self.writer.make(request, Check(is_done, still_wanted))
 
+    def _is_begun(self, hold: Hold) -> bool:
+        return bool(self.writer.operation or hold.found)
+
     def _left(self, hold: Hold, error: Exception, *, changed: bool) -> str:
         """What becomes of the partitions after a failure, in words: opened again where that can be done."""
         operation = self.writer.operation
-        if isinstance(error, InterruptedRun) and not (operation or hold.found):
+        if isinstance(error, InterruptedRun) and not self._is_begun(hold):
             return ""  # nothing was sent
         if isinstance(error, InterruptedRun | PendingError) or changed:
             return f"; held by State: {HELD} until the same command is run again: {hold.names}"
@@ -166,4 +188,4 @@ class Graceful:
             return f"; still held by State: {HELD}: {hold.names} ({again})"
         finally:
             self.writer.operation = operation  # the one that the failure is about
-        return f"; jobs start again in {hold.names}" if opened else ""
+        return f"; no longer held: {hold.names}" if opened else ""

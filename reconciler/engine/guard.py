@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.engine.observe import Answer
 from reconciler.errors import ReconcilerError
+from reconciler.plan.canonical import SlurmKey
 from reconciler.plan.model import Blocker, ClusterPlan, Job, Note
 from reconciler.plan.status import live_status
 from reconciler.plan.touched import Touched, is_disruptive, touched
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
 Queue = Callable[[ClusterName], "Sequence[SlurmJob]"]
 RUNNING_JOBS, RECENT_JOBS, JOBS_UNKNOWN = "running_jobs", "recent_jobs", "jobs_unknown"
 _SHOWN = 5  # jobs in a sentence
+_HIDES_JOBS = frozenset({"jobs", "all"})
+_PRIVATE = "PrivateData in the live config hides the jobs of others"
 
 
 @dataclass(frozen=True, slots=True)
 class Affected:
     """Jobs in the partitions that a change touches.
 
-    hurt: what runs there, and what is queued in partitions that go. queued: what waits, and keeps its place.
-    recent: what is over, where the partition goes and the controller, which has a record of it, stays.
+    hurt: what runs there, or nobody knows where, and what is queued in partitions that go. queued: what waits, and
+    keeps its place. recent: what is over, where the partition or its pool goes and the controller, which has a record
+    of it, stays.
     """
 
     hurt: tuple[SlurmJob, ...]
@@ -44,10 +48,11 @@ class Affected:
         """Sort a cluster's queue."""
         hurt, queued, recent = [], [], []
         for job in queue:
-            places = set(job.partition.split(","))
+            places = {place.strip() for place in job.partition.split(",")}
+            lost = job.is_running and not places & what.known  # in a partition that is gone, or can't be read
             if job.is_finished:
                 recent += [job] if places & what.dropped else []
-            elif places & (what.partitions if job.is_running else what.going):
+            elif lost or what.everything or places & (what.partitions if job.is_running else what.going):
                 hurt.append(job)
             elif places & what.partitions:
                 queued.append(job)
@@ -84,20 +89,23 @@ def guard(
     what = touched(plan.action, plan.changes, live)
     if not what or _never_ran(live):
         return plan
-    policy = "wait" if waits and desired.lifecycle.running_jobs == "block" else desired.lifecycle.running_jobs
+    policy = desired.lifecycle.running_jobs
+    if _is_private(live):
+        return _unknown(plan, policy, _PRIVATE)
     try:
         affected = Affected.of(queue(desired.name), what)
     except ReconcilerError as error:
-        return _unknown(plan, policy, error)
+        return _unknown(plan, policy, f"{error.summary}{f' ({error.hint})' if error.hint else ''}")
     listed = replace(plan, jobs=tuple(_shown(job) for job in (*affected.hurt, *affected.queued)))
     if not (said := affected.in_words()):
         return listed
     code = RUNNING_JOBS if affected.hurt else RECENT_JOBS
+    waits |= policy == "wait"
+    if waits and (policy == "warn" or not affected.lost):
+        return _noted(listed, code, f"{said}; apply waits until they are gone")
     if policy == "warn":
         return _noted(listed, code, f"{said}; lifecycle.running_jobs is warn: apply goes through with it")
-    if policy == "wait" and not affected.lost:
-        return _noted(listed, code, f"{said}; apply waits until they are gone")
-    if policy == "wait":
+    if waits:
         said = f"{_hurt_in_words(affected.lost)}, in partitions that go: move or cancel them"
     else:
         said += "; wait for them, cancel them, or say lifecycle.running_jobs: wait or warn"
@@ -110,8 +118,18 @@ def _never_ran(live: Typed) -> bool:
     return status.state == "ERROR" and not status.nodes and not live.get("start_time")
 
 
-def _unknown(plan: ClusterPlan, policy: str, error: ReconcilerError) -> ClusterPlan:
-    said = f"it isn't known which jobs run there: {error.summary}"
+def _is_private(live: Typed) -> bool:
+    """Whether the controller shows nobody but its operators what others run (slurm.conf, PrivateData)."""
+    orchestrator = live.get("orchestrator_spec")
+    slurm = orchestrator.get("slurm_spec") if isinstance(orchestrator, dict) else None
+    config = slurm.get("config") if isinstance(slurm, dict) else None
+    entries = config.items() if isinstance(config, dict) else ()
+    values = (str(value) for key, value in entries if SlurmKey(key) == SlurmKey("PrivateData"))
+    return any(not _HIDES_JOBS.isdisjoint(value.lower().replace(" ", "").split(",")) for value in values)
+
+
+def _unknown(plan: ClusterPlan, policy: str, why: str) -> ClusterPlan:
+    said = f"it isn't known which jobs run there: {why}"
     if policy == "warn":
         return _noted(plan, JOBS_UNKNOWN, said)
     hint = "; lifecycle.running_jobs: warn lets the change through all the same"
@@ -124,7 +142,7 @@ def _noted(plan: ClusterPlan, code: str, message: str) -> ClusterPlan:
 
 def _hurt_in_words(jobs: Sequence[SlurmJob]) -> str:
     """Jobs that would be hurt, when their limits end them, and which of them may never end."""
-    named = _named(f"{job.label} ({job.user}, {job.partition}, {job.state})" for job in jobs)
+    named = _named(f"{job.label} ({job.user}, {job.partition or 'no partition'}, {_life(job)})" for job in jobs)
     running = [job for job in jobs if job.is_running]
     endless = [job.label for job in running if job.time_limit is None]
     ends = [job.end_time for job in running if job.time_limit is not None and job.end_time]
@@ -137,7 +155,8 @@ def _hurt_in_words(jobs: Sequence[SlurmJob]) -> str:
 def _recent_in_words(jobs: Sequence[SlurmJob]) -> str:
     """Controllers have crashed over records that name a partition which is gone (J106)."""
     named = _named(job.label for job in jobs)
-    return f"the controller keeps records of {_count(jobs)} in partitions that go, for some five minutes: {named}"
+    what = f"{_count(jobs)} where a partition or its pool goes"
+    return f"the controller keeps records of {what}, for some five minutes: {named}"
 
 
 def _stamp(moment: int) -> str:
@@ -159,5 +178,18 @@ def _named(names: Iterable[str]) -> str:
     return ", ".join(listed[:_SHOWN]) + more
 
 
+def _state(job: SlurmJob) -> str:
+    """The state as a reader needs it: a job that was cancelled and still holds nodes hasn't ended."""
+    return "COMPLETING" if "COMPLETING" in job.states else job.state
+
+
+def _life(job: SlurmJob) -> str:
+    """The state, and of what runs since when, and until when at most. Moments, so that equal queues read alike."""
+    said = [_state(job)]
+    said += [f"since {_stamp(job.start_time)}"] if job.is_running and job.start_time else []
+    said += [f"until {_stamp(job.end_time)} at most"] if job.is_running and job.time_limit and job.end_time else []
+    return " ".join(said)
+
+
 def _shown(job: SlurmJob) -> Job:
-    return Job(job.job_id, job.user, job.partition, job.state, job.name, job.node_count)
+    return Job(job.job_id, job.user, job.partition, _state(job), job.name, job.node_count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -9,8 +10,12 @@ from typing import Any
 
 import yaml
 
+from reconciler.errors import ReconcilerError
+from reconciler.plan.build import plan_cluster
 from reconciler.plan.payload import body
 from reconciler.spec.fields import Kind, Many
+from reconciler.spec.findings import Severity
+from reconciler.spec.loader import load_text
 from reconciler.spec.names import ClusterName, project_aliases, resource
 from reconciler.spec.reading import read_live
 from reconciler.spec.tree import ROOT, Node
@@ -45,10 +50,23 @@ class _Text(str):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Block style, keys in the order given, long lines left alone."""
+    """Block style, keys in the order given, long lines left alone.
+
+    A text that is to be a block is one: PyYAML would put one with tabs, or with spaces at the end of a line, into
+    quotes on a single line, though each reader takes both as they are.
+    """
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001 - PyYAML's
         super().increase_indent(flow, False)
+
+    def choose_scalar_style(self) -> str:
+        is_block = isinstance(self.event, yaml.ScalarEvent) and self.event.style == "|"
+        return "|" if is_block else str(super().choose_scalar_style())
+
+    def determine_block_hints(self, text: str) -> str:
+        """With the width of the indentation also where a tab begins the text, and so can't show it."""
+        hints: str = super().determine_block_hints(text)
+        return f"{self.best_indent}{hints}" if text.startswith("\t") else hints
 
 
 def _string(dumper: _Dumper, text: str) -> yaml.ScalarNode:
@@ -82,14 +100,17 @@ def import_cluster(
 ) -> Imported:
     """The cluster file of an answer. `scripts` is the folder of its scripts, relative to the file; None: in the file.
 
-    Fields that this version doesn't know aren't written: they are carried over into every payload anyway.
+    Fields that this version doesn't know aren't written: they are carried over into every payload anyway. Raises
+    ReconcilerError (unreadable_answer) where no file can say what the answer holds, so that its plan would be empty.
     """
     live = read_live(answer)
     aliases = project_aliases(name, answer.get("name"))
     extracted: dict[PurePosixPath, str] = {}
 
     def keep(text: str, path: str) -> Any:
-        text = script(text) + "\n"
+        clean = script(text) + "\n"
+        if script(clean) == script(text):  # a lone CR before it would make one line end of the two
+            text = clean
         if scripts is None:
             return text if _BREAKS_BLOCKS.search(text) else _Text(text)
         where = scripts / f"{name.cluster_id}-{_FOREIGN.sub('_', path)}.sh"
@@ -107,7 +128,29 @@ def import_cluster(
         "spec": spec,
     }
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
-    return Imported(_HEAD.format(schema=schema or "cluster.schema.json") + _visible(text), extracted)
+    made = Imported(_HEAD.format(schema=schema or "cluster.schema.json") + _visible(text), extracted)
+    _prove(made, name, answer)
+    return made
+
+
+def _prove(made: Imported, name: ClusterName, answer: dict[str, Any]) -> None:
+    """See that the file reads as what is live. What only breaks rules is left to `validate`: the service took it."""
+    above = max((path.parts.count("..") for path in made.scripts), default=0)
+    folder = PurePosixPath(*["folder"] * above)
+    files = {folder / "cluster.yaml": made.text, **{folder / path: text for path, text in made.scripts.items()}}
+    loaded = load_text(
+        {posixpath.normpath(path): text.encode() for path, text in files.items()}, [str(folder / "cluster.yaml")]
+    )
+    said = [each.message for each in loaded.findings if each.severity is Severity.ERROR]
+    for desired in loaded.clusters:
+        said += [f"{change.path} can't be said" for change in plan_cluster(desired, answer).changes]
+    if said:
+        more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
+        raise ReconcilerError(
+            f"{name}: no cluster file can say what the service answers: {said[0]}{more}",
+            code="unreadable_answer",
+            hint="look at it with 'reconciler get'",
+        )
 
 
 def _empty(node: Node) -> Any:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
 from reconciler.errors import InputError
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_HINT = "name a commit or branch that this clone has; in CI, check out with fetch-depth: 0"
 
 
 class RevisionFiles(Mapping[str, bytes]):
@@ -24,6 +28,8 @@ class RevisionFiles(Mapping[str, bytes]):
         self.commit = self._git(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
         ).strip()
+        if not _COMMIT.fullmatch(self.commit):  # `^HEAD` means all that HEAD doesn't reach, and git takes it
+            raise InputError(f"{revision!r} names no commit", hint=_HINT)
         self.prefix = self._git("rev-parse", "--show-prefix").strip()
         listed = self._git("ls-tree", "-r", "-z", "--full-tree", self.commit)
         entries = dict(map(_entry, filter(None, listed.split("\0"))))
@@ -58,6 +64,11 @@ class RevisionFiles(Mapping[str, bytes]):
                 if stream is not None:
                     stream.close()
             self._reader.wait()
+
+    def has(self, path: str) -> bool:
+        """Whether a file or folder was there; `path` is relative to the working directory."""
+        inside = posixpath.normpath(posixpath.join(self.prefix, path))
+        return inside in self._blobs or any(name.startswith(f"{inside}/") for name in self._blobs)
 
     def __len__(self) -> int:
         return len(self._blobs)
@@ -101,10 +112,7 @@ class RevisionFiles(Mapping[str, bytes]):
             raise InputError(f"git can't be run: {error.strerror}", hint="--base needs git") from None
         if done.returncode:
             said = done.stderr.strip() or "no such revision"
-            raise InputError(
-                f"git {' '.join(arguments[:1])}: {said}",
-                hint="name a commit or branch that this clone has; in CI, check out with fetch-depth: 0",
-            )
+            raise InputError(f"git {' '.join(arguments[:1])}: {said}", hint=_HINT)
         return done.stdout
 
 
@@ -112,3 +120,22 @@ def _entry(line: str) -> tuple[str, tuple[str, str]]:
     head, _, path = line.partition("\t")
     mode, _kind, blob = head.split()
     return path, (mode, blob)
+
+
+def default_branch(folder: Path) -> str:
+    """The branch that merges go to, as the clone knows it: its origin's, or one that it has; `main` where none is."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - no shell
+        except OSError:
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    if named := git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"):
+        return named.removeprefix("origin/")
+    branches = git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes/origin").split()
+    known = {branch.removeprefix("origin/") for branch in branches}
+    current = git("symbolic-ref", "--quiet", "--short", "HEAD")  # also of a repository without a commit yet
+    return next((name for name in ("main", "master") if name in known), current or "main")

@@ -24,6 +24,7 @@ WORKFLOWS = ("plan", "apply", "drift")
 _SCHEMA = PurePosixPath("schemas/cluster.schema.json")
 # In this tool's own repository the action is beside the workflows; elsewhere it's taken from there.
 _OWN_ACTION = "uses: ./.github/actions/reconciler"
+_BRANCH = "main"
 # Well-formed, so that linters have nothing to say, and plainly nobody's.
 _UNKNOWN = Origin("", "OWNER/reconciler", "0" * 40)
 
@@ -62,15 +63,23 @@ def editor() -> Files:
     return {_SCHEMA: schema, EDITOR: _template("vscode-settings.json")}
 
 
-def workflows(origin: Origin | None) -> Files:
-    """This repository's own workflows, with its action taken from where the tool is from."""
+def workflows(origin: Origin | None, branch: str = _BRANCH) -> Files:
+    """This repository's own workflows, with its action taken from where the tool is from, for merges to `branch`."""
     known = origin or _UNKNOWN
     comment = f"reconciler {__version__}" if origin else "put in who has it, and the commit that you want"
     action = f"uses: {known.repository}/.github/actions/reconciler@{known.revision} # {comment}"
+    pushed = f"branches: [{_pattern(branch)}]"
     return {
-        PurePosixPath(f".github/workflows/{name}.yml"): _template(f"workflows/{name}.yml").replace(_OWN_ACTION, action)
+        PurePosixPath(f".github/workflows/{name}.yml"): _template(f"workflows/{name}.yml")
+        .replace(_OWN_ACTION, action)
+        .replace(f"branches: [{_BRANCH}]", pushed)
         for name in WORKFLOWS
     }
+
+
+def _pattern(branch: str) -> str:
+    """A branch where GitHub reads a pattern: of its signs, a branch's name can hold these."""
+    return branch if branch == _BRANCH else json.dumps(re.sub(r"([!+])", r"\\\1", branch))
 
 
 def variables(files: Files) -> list[str]:

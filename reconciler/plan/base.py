@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.plan.build import plan_cluster
 from reconciler.plan.model import Action, Blocker, Change, ClusterPlan, Note, Origin
+from reconciler.spec.fields import Impact
 from reconciler.spec.model import Desired
 from reconciler.spec.names import ClusterName
 
@@ -17,12 +18,17 @@ class Base:
     """The cluster files at the base revision.
 
     `unreadable` names clusters whose files can't be used there; `blind` says that there are files, or parts of the
-    tree, of which it isn't known which clusters they name.
+    tree, of which it isn't known which clusters they name. `lifted` are the clusters that the branch doesn't protect.
     """
 
     clusters: Mapping[ClusterName, Desired]
     unreadable: frozenset[ClusterName] = frozenset()
     blind: bool = False
+    lifted: frozenset[ClusterName] = frozenset()
+
+    def seen_from(self, head: Iterable[Desired]) -> Base:
+        """The base beside the branch's own files."""
+        return replace(self, lifted=frozenset(each.name for each in head if not each.lifecycle.prevent_destroy))
 
     def find(self, name: ClusterName) -> Desired | None:
         """What the base says of a cluster, which may name its project by number there and by id here."""
@@ -51,9 +57,15 @@ def compare_with_base(
         replace(change, origin=Origin.DRIFT if _key(change) in drifted else Origin.EDIT) for change in plan.changes
     )
     protected = before.lifecycle.prevent_destroy if before is not None else base.hides(name)
-    blockers = _PROTECTED if protected and plan.action in (Action.DELETE, Action.REPLACE) else ()
+    destroys = plan.action in (Action.DELETE, Action.REPLACE) or (name in base.lifted and _removes(changes))
+    blockers = _PROTECTED if protected and destroys else ()
     notes = (_HIDDEN,) if changes and base.hides(name) else ()
     return replace(plan, changes=changes, blockers=(*plan.blockers, *blockers), notes=(*plan.notes, *notes))
+
+
+def _removes(changes: Iterable[Change]) -> bool:
+    """Whether the branch takes pools, partitions or nodes away, by which a cluster can be destroyed piece by piece."""
+    return any(change.impact is Impact.REMOVES_NODES and change.origin is Origin.EDIT for change in changes)
 
 
 _HIDDEN = Note("base_unreadable", "the base's files can't all be read: drift may be told as this branch's changes")

@@ -165,7 +165,7 @@ def _text(form: Callable[[str], str]) -> Form:
 
 
 def _enum(value: str) -> str:
-    return "" if value.endswith("_UNSPECIFIED") else value
+    return "" if value.endswith("_UNSPECIFIED") or value == "0" else value
 
 
 # A value, the desired side's form of it or None, and the aliases -> its form. Kinds that aren't here stand as they are.

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from reconciler.plan.model import Action, Capacity, Range
 from reconciler.spec.reading import Typed
 
+_NONE = Range(0, 0)
 _GPUS = re.compile(r"-(\d+)g$")  # `a4-highgpu-8g` has eight
 _FAMILIES = {  # C, R: the accelerators of the GPU families, for pools that leave accelerator_type out
     "a3-highgpu": "NVIDIA_H100_80GB",
@@ -18,23 +19,44 @@ _FAMILIES = {  # C, R: the accelerators of the GPU families, for pools that leav
 
 
 def capacity_of(action: Action, before: Typed, after: Typed) -> tuple[Capacity, ...]:
-    """The pools whose node counts change, in the order of their ids. `before` and `after` are typed specs."""
+    """The pools whose nodes change, in the order of their ids. `before` and `after` are typed specs.
+
+    A pool that gets other machines stands there twice: the old ones go, the new ones come.
+    """
     if action is Action.NO_OP:
         return ()
     old, new = _pools(before), {} if action is Action.DELETE else _pools(after)
-    found = []
+    found: list[Capacity] = []
     for pool in sorted(old.keys() | new.keys()):
-        was, will = _range(old.get(pool)), _range(new.get(pool))
-        if was != will:
-            accelerator, count = accelerators(new.get(pool) or old.get(pool) or {})
-            found.append(Capacity(pool, was, will, accelerator, count))
+        found += _changes(pool, old.get(pool), new.get(pool))
     return tuple(found)
+
+
+def _changes(pool: str, was: Typed | None, will: Typed | None) -> list[Capacity]:
+    before, after = _range(was), _range(will)
+    goes, comes = _kind(was or will or {}), _kind(will or was or {})
+    if was is None or will is None or _are_alike(was, will):
+        return [Capacity(pool, before, after, *comes)] if before != after else []
+    sides = (Capacity(pool, before, _NONE, *goes), Capacity(pool, _NONE, after, *comes))
+    return [side for side in sides if side.before != side.after]
+
+
+def _are_alike(was: Typed, will: Typed) -> bool:
+    """Whether the machines are the same. What one of them doesn't say of its accelerators, its type implies."""
+    old, new = _machine(was), _machine(will)
+    return old.get("machine_type") == new.get("machine_type") and all(
+        not old.get(name) or not new.get(name) or old[name] == new[name]
+        for name in ("accelerator_type", "accelerator_count")
+    )
+
+
+def _kind(pool: Typed) -> tuple[str, int, str]:
+    return *accelerators(pool), str(_machine(pool).get("machine_type") or "")
 
 
 def accelerators(pool: Typed) -> tuple[str, int]:
     """The type and the number of a node's accelerators; ("", 0) where it has none."""
-    machine = pool.get("machine_spec")
-    machine = machine if isinstance(machine, dict) else {}
+    machine = _machine(pool)
     kind = str(machine.get("machine_type") or "")
     in_name = _GPUS.search(kind)
     count = machine.get("accelerator_count") or (int(in_name[1]) if in_name else 0)
@@ -49,14 +71,19 @@ def accelerators(pool: Typed) -> tuple[str, int]:
 
 
 def totals(changes: Iterable[Capacity]) -> list[Capacity]:
-    """The sums by accelerator, nodes without any last; what cancels out is left out."""
-    sums: dict[tuple[str, int], Capacity] = {}
+    """The sums by accelerator, then those by machine type of nodes without any; what cancels out is left out."""
+    sums: dict[tuple[str, int, str], Capacity] = {}
     for each in changes:
-        key = (each.accelerator, each.per_node)
+        key = (each.accelerator, each.per_node, "" if each.per_node else each.machine_type)
         sofar = sums.get(key, Capacity("", Range(0, 0), Range(0, 0), *key))
         sums[key] = Capacity("", sofar.before + each.before, sofar.after + each.after, *key)
     ordered = sorted(sums.items(), key=lambda pair: (not pair[0][0], pair[0]))
     return [total for _, total in ordered if total.before != total.after]
+
+
+def _machine(pool: Typed) -> Typed:
+    machine = pool.get("machine_spec")
+    return machine if isinstance(machine, dict) else {}
 
 
 def _pools(spec: Typed) -> dict[str, Typed]:

@@ -81,18 +81,22 @@ def _ordered(old: list[Any], new: list[Any], node: Node, path: str) -> Iterator[
 
     A place of the list has one change: what goes there and what comes there, wherever the one went or came from.
     """
-    places: dict[int, tuple[Any, Any]] = {}
+    goes: dict[int, Any] = {}
+    comes: dict[int, Any] = {}
     for tag, i1, i2, j1, j2 in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        for step in range(max(i2 - i1, j2 - j1)):
-            was = old[i1 + step] if i1 + step < i2 else None
-            will = new[j1 + step] if j1 + step < j2 else None
-            index = j1 + step if will is not None else i1 + step
-            before, after = places.get(index, (None, None))
-            places[index] = (was if before is None else before, will if after is None else after)
-    for index, (before, after) in sorted(places.items()):
-        if before != after:
+        comes.update(zip(range(j1, j2), new[j1:j2], strict=True))
+        for step, was in enumerate(old[i1:i2]):
+            # Beside what comes in its stead, so that both are read as one edit; else where it was. Nothing that goes
+            # may be hidden by something else that goes.
+            place = j1 + step if j1 + step < j2 else i1 + step
+            while place in goes:
+                place += 1
+            goes[place] = was
+    for index in sorted(goes.keys() | comes.keys()):
+        before, after = goes.get(index), comes.get(index)
+        if before != after:  # a script that is here before and after, though others have moved past it
             yield _change(f"{path}[{index}]", before, after, node)
 
 

@@ -50,6 +50,12 @@ def same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     return first == second
 
 
+def alike(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether two State entries are equal as a diff has it: their keys by meaning, their values to the letter."""
+    first, second = ({SlurmKey(key): value for key, value in entry.items()} for entry in (one, other))
+    return first == second
+
+
 def is_state(change: Change) -> bool:
     """Whether it is a partition's State that changes."""
     return change.field == f"{PARTITIONS}.config" and SlurmKey(change.path.rpartition(".")[2]) == _STATE
@@ -81,7 +87,7 @@ def _named(partitions: Iterable[str]) -> str:
 
 def _releases(change: Change) -> bool:
     if is_state(change):
-        return str(change.before).upper() == HELD
+        return str(change.before).upper() == HELD != str(change.after).upper()
     return change.field == PARTITIONS and isinstance(change.before, dict) and is_held(change.before)
 
 

@@ -97,13 +97,17 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How a pool's nodes change; a pool that isn't there has none. `per_node` counts a node's accelerators."""
+    """How a pool's nodes of one machine type change; a pool that isn't there has none.
+
+    `per_node` counts a node's accelerators. A pool that gets other machines stands there once for either type.
+    """
 
     pool: str
     before: Range
     after: Range
     accelerator: str = ""
     per_node: int = 0
+    machine_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)

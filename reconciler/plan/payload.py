@@ -6,6 +6,7 @@ what the file doesn't own: values the service filled in, fields this version doe
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from reconciler.plan.canonical import UnknownKey
@@ -13,6 +14,8 @@ from reconciler.spec.fields import Kind, Many
 from reconciler.spec.names import image_satisfies, resource
 from reconciler.spec.reading import Typed
 from reconciler.spec.tree import ROOT, Node
+
+_NUMBER = re.compile(r"-?[0-9]{1,10}")
 
 
 def body(desired: Typed, live: Typed, aliases: dict[str, str], *, replacing: bool = False) -> dict[str, Any]:
@@ -41,7 +44,7 @@ class _Body:
             else:
                 value = self._carried(live.get(name), child, fits=fits)
             if value is not None:
-                out[name] = value
+                out[name] = _named(value) if child.kind is Kind.ENUM else value
         own = {UnknownKey(key): key for key in desired if key not in node.children}
         out.update((key, desired[key]) for key in own.values())
         out.update(
@@ -98,6 +101,13 @@ def _machine(pool: Typed) -> Any:
     """The machine type of a pool; of other items, whatever they have alike: nothing."""
     spec = pool.get("machine_spec")
     return spec.get("machine_type") if isinstance(spec, dict) else None
+
+
+def _named(enum: Any) -> Any:
+    """An enum's value as JSON has it: by name, or by number where the answer had no name for it."""
+    if isinstance(enum, list):
+        return [_named(each) for each in enum]
+    return int(enum) if isinstance(enum, str) and _NUMBER.fullmatch(enum) else enum
 
 
 def _says_nothing(value: Any) -> bool:

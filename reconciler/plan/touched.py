@@ -18,15 +18,19 @@ _DISRUPTIVE = frozenset({Impact.RECREATES_NODES, Impact.REMOVES_NODES, Impact.IM
 class Touched:
     """Live partitions whose running jobs a plan could hurt, and those of them that go, with their queues.
 
-    dropped: those that go while the cluster's controller stays, which may still have records of jobs that name them.
+    dropped: those that go, or lose a pool, while the cluster's controller stays, which may still have records of jobs
+    that name what is gone. known: all live partitions; what runs elsewhere may run anywhere. everything: the cluster
+    goes, and all jobs with it.
     """
 
     partitions: frozenset[str] = frozenset()
     going: frozenset[str] = frozenset()
     dropped: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    everything: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.partitions)
+        return self.everything or bool(self.partitions)
 
 
 def is_disruptive(action: Action, changes: Iterable[Change]) -> bool:
@@ -39,21 +43,23 @@ def is_disruptive(action: Action, changes: Iterable[Change]) -> bool:
 def touched(action: Action, changes: Iterable[Change], live: Typed) -> Touched:
     """What is touched, by the live partitions: they are what jobs were submitted to."""
     by_pool = partitions_by_pool(live)
-    every = frozenset(partition for partitions in by_pool.values() for partition in partitions)
+    every = frozenset(str(partition.get("id")) for partition in partitions_of(live))
     if action in (Action.DELETE, Action.REPLACE):
-        return Touched(every, going=every)
+        return Touched(every, going=every, known=every, everything=True)
     hurt: set[str] = set()
     going: set[str] = set()
+    losing: set[str] = set()
     for change in changes:
         if change.impact not in _DISRUPTIVE:
             continue
         if change.field == PARTITIONS:
             going.add(change.item)
         elif change.field.startswith("node_pools[]"):
-            hurt |= by_pool.get(change.item, set())
+            hurt |= (over := by_pool.get(change.item, set()))
+            losing |= over if change.field == "node_pools[]" else set()
         else:
             hurt |= every
-    return Touched(frozenset(hurt | going), frozenset(going), dropped=frozenset(going))
+    return Touched(frozenset(hurt | going), frozenset(going), dropped=frozenset(going | losing), known=every)
 
 
 def partitions_by_pool(live: Typed) -> dict[str, set[str]]:

@@ -31,6 +31,7 @@ Check = Callable[[Desired], Iterable[Problem]]
 _HARMLESS = frozenset({"unknown-field", "two-spellings", "script-file"})
 _MAX_ERRORS = 100  # of one document
 _NOWHERE = Place("")
+_BAD_DEFAULTS = "the _defaults.yaml of its folder, or of one above, can't be used"
 
 
 class _EnoughError(Exception):
@@ -56,7 +57,7 @@ class Draft:
 
     @property
     def is_usable(self) -> bool:
-        return self.desired is not None and not self.errors
+        return self.desired is not None and not self.errors and not self.refusal
 
     def add(self, each: Finding) -> None:
         self.findings.append(each)
@@ -110,10 +111,11 @@ class Reader:
         """Whether the defaults in force where this file stands can be used; they are reported on if not."""
         folder = posixpath.dirname(found.path)
         try:
-            self._layers.of(folder, self._files.root(folder, found.top))
+            root = self._files.root(folder, found.top)
+            self._layers.of(folder, root)
         except BrokenDefaultsError:
             return False
-        return True
+        return not self._layers.are_faulty(folder, root)
 
     def shown(self, each: Finding) -> Finding:
         """The finding with its file's path as people know it."""
@@ -133,12 +135,17 @@ class Reader:
         folder = posixpath.dirname(found.path)
         return self._layers.under(node, folder, self._files.root(folder, found.top))
 
+    def _has_faulty_defaults(self, found: Found) -> bool:
+        folder = posixpath.dirname(found.path)
+        return self._layers.are_faulty(folder, self._files.root(folder, found.top))
+
     def _document(self, node: MappingNode, found: Found, draft: Draft) -> None:
         def report(each: Finding) -> None:
             self._add(draft, self.shown(each))
 
         try:
             node = self._layered(node, found)
+            draft.refusal = _BAD_DEFAULTS if self._has_faulty_defaults(found) else ""
             raw = Values(report).of(node)
             draft.place = self._place(node, ("cluster_id",))
             if draft.findings:  # the YAML is at fault, so what seems to be missing may just not have been read
@@ -150,12 +157,12 @@ class Reader:
                     self._scripts.put(raw["spec"], value, root, report)
             self._fields(raw, node, draft)
         except BrokenDefaultsError:
-            draft.refusal = "the _defaults.yaml of its folder, or of one above, can't be used"
+            draft.refusal = _BAD_DEFAULTS
         except BrokenError as error:
             draft.add(self.shown(error.finding))
         except _EnoughError:
             message = f"there are {_MAX_ERRORS} errors by now; what follows is not looked at"
-            draft.add(replace(draft.errors[-1], rule="too-many-errors", message=message, hint=""))
+            draft.add(replace(draft.errors[-1], rule="too-many-errors", message=message, hint="mend these first"))
 
     def _add(self, draft: Draft, each: Finding) -> None:
         """Raises _EnoughError at more errors than anyone will read: to find the places of all would take long."""

@@ -17,6 +17,11 @@ from reconciler.spec.tree import ROOT
 from reconciler.spec.values import describe
 
 KEYS = ("project", "location", "cluster_id", "lifecycle", "spec")
+_MEANINGS = {
+    "project": "say the project's id, here or in a _defaults.yaml",
+    "location": "say a region such as us-central1, here or in a _defaults.yaml",
+    "cluster_id": "say the cluster's id, such as a4train",
+}
 _DEFAULT = Lifecycle()
 _NAME = re.compile(r"[^\s/]+")
 _QUOTED = re.compile("'([^']+)'")
@@ -60,14 +65,15 @@ def read_name(raw: dict[str, Any], literal: LiteralText, report: Report) -> Clus
 
 def _part(value: Any, key: str, literal: LiteralText, report: Report) -> str:
     if value is None:
-        report(Problem((key,), "required", f"{key} is missing"))
+        report(Problem((key,), "required", f"{key} is missing", _MEANINGS[key]))
         return ""
     # Written without quotes, a number or a word such as true is taken as it stands.
     text = literal((key,)) if isinstance(value, (bool, int, float)) else value
     if not isinstance(text, str):
-        report(Problem((key,), "type", f"{key} must be a string, got {describe(value)}"))
+        report(Problem((key,), "type", f"{key} must be a string, got {describe(value)}", _MEANINGS[key]))
     elif not _NAME.fullmatch(text):
-        report(Problem((key,), "name", f"{key} must be one name without slashes and spaces, got {describe(text)}"))
+        message = f"{key} must be one name without slashes and spaces, got {describe(text)}"
+        report(Problem((key,), "name", message, _MEANINGS[key]))
     else:
         return text
     return ""
@@ -83,7 +89,8 @@ def read_spec(raw: dict[str, Any], lifecycle: Lifecycle | None, literal: Literal
         allow_unknown = isinstance(said, dict) and said.get("allow_unknown_fields") is True
         return read_file(spec, ("spec",), literal, report, allow_unknown=allow_unknown)
     if spec is not None:
-        report(Problem(("spec",), "type", f"spec must be a mapping, got {describe(spec)}"))
+        hint = "write the resource's fields below it, or paste the API's JSON"
+        report(Problem(("spec",), "type", f"spec must be a mapping, got {describe(spec)}", hint))
     elif lifecycle is not None:  # a lifecycle with a fault may have been meant to say "absent"
         report(Problem(("spec",), "required", "spec is missing", "only state: absent goes without it"))
     return {}
@@ -142,10 +149,12 @@ def _problem(kind: str, where: Path, message: str, value: object) -> Problem:
         hint = did_you_mean(str(where[-1]), known) or "known here: " + ", ".join(known)
         return Problem(path, "unknown-field", f"unknown field {name}", hint)
     if kind == "missing":
-        return Problem(path, "required", f"{name} is missing")
+        return Problem(path, "required", f"{name} is missing", f"add it, or leave out lifecycle.{where[0]}")
+    otherwise = ".".join(("lifecycle", *map(str, where[:1])))
+    hint = f"correct it, or leave out {otherwise}"
     if kind == "literal_error":
         known = _QUOTED.findall(message)
-        hint = did_you_mean(str(value), known)
+        hint = did_you_mean(str(value), known) or hint
         return Problem(path, "type", f"{name} must be {' or '.join(known)}, got {describe(value)}", hint)
     wanted = _WANTED.get(kind) or message.partition(" should be ")[2] or message
-    return Problem(path, "type", f"{name} must be {wanted}, got {describe(value)}")
+    return Problem(path, "type", f"{name} must be {wanted}, got {describe(value)}", hint)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
+from reconciler.spec import places
+from reconciler.spec.envelope import read_lifecycle, read_name, read_spec
 from reconciler.spec.fields import Kind
 from reconciler.spec.files import Files, FileType, UnreadableError
-from reconciler.spec.findings import Finding
-from reconciler.spec.places import PLAIN, BrokenError, Place, broken, find, place_of
+from reconciler.spec.findings import Finding, Path, Problem, Severity
+from reconciler.spec.places import PLAIN, BrokenError, Place, broken, find, finding, place_of
 from reconciler.spec.tree import ROOT, squash
 from reconciler.spec.tree import Node as Field
 from reconciler.spec.yamlnodes import MAX_FILE_BYTES, compose
@@ -36,6 +40,7 @@ class Layers:
         self._report = report
         self._own: dict[str, MappingNode | None] = {}
         self._broken: set[str] = set()
+        self._faulty: set[str] = set()
         self._joined: dict[tuple[str, str], MappingNode | None] = {}
 
     def under(self, document: MappingNode, folder: str, root: str) -> MappingNode:
@@ -45,6 +50,10 @@ class Layers:
         """
         defaults = self.of(folder, root)
         return document if defaults is None else _join(defaults, document, _DOCUMENT)
+
+    def are_faulty(self, folder: str, root: str) -> bool:
+        """Whether some of the defaults for a folder hold a value that can't be, though a nearer file may hide it."""
+        return any(layer in self._faulty for layer in _chain(folder, root))
 
     def of(self, folder: str, root: str) -> MappingNode | None:
         """The defaults for the files of a folder, None where there are none. Raises BrokenDefaultsError."""
@@ -83,14 +92,46 @@ class Layers:
         if not isinstance(document, MappingNode):
             raise broken(place_of(document.start_mark), "defaults", "defaults must be a mapping")
         problems: list[Finding] = []
-        if "cluster_id" in Values(problems.append).of(document):
+        raw = Values(problems.append).of(document)
+        if "cluster_id" in raw:
             message = "cluster_id can't be a default: it is what tells clusters apart"
             raise broken(find(document, ("cluster_id",)), "defaults", message)
         for problem in problems[1:]:
             self._report(problem)
         if problems:
             raise BrokenError(problems[0])
+        for wrong in _wrong_values(raw, document):
+            self._report(finding(find(document, wrong.path), wrong.rule, wrong.message, wrong.hint))
+            self._faulty.add(posixpath.dirname(path))
         return document
+
+
+def _wrong_values(raw: dict[str, Any], document: MappingNode) -> list[Problem]:
+    """What no file could make right by saying more. Files that inherit it are told the same."""
+    found: list[Problem] = []
+    literal = partial(places.literal, document)
+    read_name(raw, literal, found.append)
+    read_lifecycle(raw.get("lifecycle"), found.append)
+    read_spec({"spec": raw.get("spec"), "lifecycle": {"allow_unknown_fields": True}}, None, literal, found.append)
+    return [
+        problem
+        for problem in found
+        if problem.severity is Severity.ERROR
+        and problem.rule not in _OF_THE_WHOLE
+        and not _is_script(raw, problem.path)
+    ]
+
+
+# What is missing may be in a nearer file, and whether unknown fields are let pass is said there.
+_OF_THE_WHOLE = frozenset({"required", "unknown-field"})
+
+
+def _is_script(raw: Any, path: Path) -> bool:
+    """Whether `{file: …}` stands there, which is a text to anybody who reads the document after its scripts."""
+    value = raw
+    for part in path:
+        value = value[part]
+    return isinstance(value, dict) and value.keys() == {"file"}
 
 
 def is_empty(document: Node) -> bool:

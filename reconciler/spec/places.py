@@ -37,8 +37,27 @@ def place_of(mark: Mark) -> Place:
     return Place(mark.name, mark.line + 1, mark.column + 1)
 
 
+# What to do about files that can't be read as cluster files, where nothing nearer can be said.
+_ADVICE = {
+    "cycle": "write the value out instead of its alias",
+    "defaults": "take it out of the defaults",
+    "empty": "describe a cluster in it, or delete it",
+    "key": 'write each entry as "name: value"',
+    "merge": "write <<: *anchor, or <<: [*one, *other]",
+    "no-files": "put a cluster file there ('reconciler init' writes one), or name another folder",
+    "no-such-file": "look at the spelling, and at the folder that the command runs in",
+    "script-syntax": "'bash -n FILE' says the same, and more",
+    "too-deep": "nothing in a cluster file is nested like that: look at brackets and aliases",
+    "too-many-values": "split the file, and write values out instead of their aliases",
+    "type": "write the fields of the cluster, each on a line of its own",
+    "unreadable": "make it a regular file that may be read and isn't larger than it needs to be",
+    "yaml": "look there and just before: brackets and quotes must be closed, and what belongs together indented alike",
+}
+
+
 def finding(place: Place, rule: str, message: str, hint: str = "", severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(*place, rule, severity, visible(message), visible(hint))
+    """A finding in one line each, which says what to do whatever it is (contract section 2)."""
+    return Finding(*place, rule, severity, visible(message), visible(hint or _ADVICE.get(rule, "")))
 
 
 def visible(text: str) -> str:

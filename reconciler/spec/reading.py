@@ -6,6 +6,7 @@ it may hold fields and values that this version has never heard of (api-facts, "
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -17,10 +18,20 @@ from reconciler.spec.values import describe, typed
 
 Typed = dict[str, Any]
 Literal = Callable[[Path], str | None]
+_LIST = "write a list, each item on a line of its own after a dash"
+_MESSAGE = 'write its fields below it, each as "name: value"'
+_MAP = 'write names with their texts below it, each as "name: text"'
+_HOW = {  # to write a value of a kind; a text where nothing is said
+    Kind.INT: "write a whole number such as 4",
+    Kind.INT64: "write a whole number such as 4",
+    Kind.BOOL: "write true or false",
+    Kind.DURATION: 'write seconds, such as "604800s"',
+    Kind.SCRIPT: "write the script's text, or {file: PATH}",
+}
 
 
 def read_live(raw: dict[str, Any]) -> Typed:
-    """The typed form of an answer. Values that aren't of their kind stay as they are."""
+    """The typed form of an answer. Values that aren't of their kind stay as they are, or as text."""
     return _live_message(raw, ROOT)
 
 
@@ -47,11 +58,25 @@ def _live_item(value: Any, node: Node) -> Any:
     if node.kind is Kind.MESSAGE:
         return _live_message(value, node) if isinstance(value, dict) else value
     if node.kind in (Kind.LABELS, Kind.SLURM):
-        return value
+        return _live_map(value) if isinstance(value, dict) else value
+    if node.kind is Kind.ENUM:  # a value that is newer than the service's own names comes as its number
+        return _as_text(value)
     try:
         return typed(node.kind, value)
     except ValueError:
         return value
+
+
+def _live_map(value: dict[str, Any]) -> dict[str, Any]:
+    """A map of strings, whatever its values came as: a file can hold nothing else there."""
+    if all(type(item) is str for item in value.values()):
+        return value
+    return {key: _as_text(item) for key, item in value.items() if item is not None}
+
+
+def _as_text(value: Any) -> Any:
+    """A scalar as JSON has it, which is as YAML has it."""
+    return json.dumps(value) if isinstance(value, (bool, int, float)) else value
 
 
 def read_file(raw: dict[str, Any], at: Path, literal: Literal, report: Report, *, allow_unknown: bool) -> Typed:
@@ -133,14 +158,14 @@ class _FileReader:
         if node.many is Many.NO:
             return self.item(value, node, at)
         if not isinstance(value, list):
-            return self._wrong(at, f"{node.name} must be a list, got {describe(value)}")
+            return self._wrong(at, f"{node.name} must be a list, got {describe(value)}", _LIST)
         items = ((index, self.item(item, node, (*at, index))) for index, item in enumerate(value))
         return [item for _, item in items if item is not None]
 
     def item(self, value: Any, node: Node, at: Path) -> Any:
         if node.kind is Kind.MESSAGE:
             if not isinstance(value, dict):
-                return self._wrong(at, f"{node.name} must be a mapping, got {describe(value)}")
+                return self._wrong(at, f"{node.name} must be a mapping, got {describe(value)}", _MESSAGE)
             return self.message(value, node, at)
         if node.kind in (Kind.LABELS, Kind.SLURM):
             return self._map(value, node, at)
@@ -148,7 +173,7 @@ class _FileReader:
 
     def _map(self, value: Any, node: Node, at: Path) -> Any:
         if not isinstance(value, dict):
-            return self._wrong(at, f"{node.name} must be a mapping of names to strings, got {describe(value)}")
+            return self._wrong(at, f"{node.name} must be a mapping of names to strings, got {describe(value)}", _MAP)
         entry = _entry(node)
         read = ((key, self._scalar(item, entry, (*at, key), name=f"{node.name}.{key}")) for key, item in value.items())
         return {key: item for key, item in read if item is not None}
@@ -165,9 +190,9 @@ class _FileReader:
         try:
             return typed(node.kind, value)
         except ValueError as error:
-            return self._wrong(at, f"{name or node.name}: {error}")
+            return self._wrong(at, f"{name or node.name}: {error}", _HOW.get(node.kind, "write a text"))
 
-    def _wrong(self, at: Path, message: str, hint: str = "") -> Any:
+    def _wrong(self, at: Path, message: str, hint: str) -> Any:
         """Report it; the None that comes back leaves the value out."""
         self._report(Problem(at, "type", message, hint))
         return None

@@ -2,7 +2,7 @@
 
 It accepts what the tool accepts: either spelling of a field, the API's strings for numbers and booleans, plain YAML
 scalars in string fields, null for absent. What is required is so within lists only: above them `_defaults.yaml` may
-have it.
+have it. Unknown fields are refused by a part of its own, which holds unless the lifecycle of the file lets them in.
 """
 
 from __future__ import annotations
@@ -31,6 +31,17 @@ _KINDS: dict[Kind, Schema] = {
     Kind.ANY: {},
 }
 _NULL: Schema = {"type": "null"}
+_KNOWN = "known_fields"
+_UNKNOWN_ALLOWED: Schema = {
+    "properties": {
+        "lifecycle": {
+            "type": "object",
+            "properties": {"allow_unknown_fields": {"const": True}},
+            "required": ["allow_unknown_fields"],
+        }
+    },
+    "required": ["lifecycle"],
+}
 _SCRIPT_FILE: Schema = {
     "type": "object",
     "description": "A script's text from a file, relative to this one and within the repository.",
@@ -48,6 +59,7 @@ def cluster_schema() -> Schema:
     definitions: Schema = {"script_file": _SCRIPT_FILE, **lifecycle.pop("$defs")}
     lifecycle["properties"] = {name: _nullable(schema) for name, schema in lifecycle["properties"].items()}
     spec = _message(ROOT, definitions, within_list=False)
+    definitions[_KNOWN] = _known(ROOT, definitions)
     return {
         "$schema": DIALECT,
         "title": "Cluster file",
@@ -66,13 +78,15 @@ def cluster_schema() -> Schema:
         },
         "required": ["cluster_id"],
         "additionalProperties": False,
+        "if": _UNKNOWN_ALLOWED,
+        "else": {"properties": {"spec": {"$ref": f"#/$defs/{_KNOWN}"}}},
         "$defs": definitions,
     }
 
 
 def _message(node: Node, definitions: Schema, *, within_list: bool) -> Schema:
     """A message's schema; those of its fields go to `definitions`, since each has two names."""
-    schema: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    schema: Schema = {"type": "object", "properties": {}}
     required: list[Schema] = []
     twice: Schema = {}
     for name, child in node.children.items():
@@ -90,6 +104,20 @@ def _message(node: Node, definitions: Schema, *, within_list: bool) -> Schema:
     if required:
         schema["allOf"] = required
     return schema
+
+
+def _known(node: Node, definitions: Schema) -> Schema:
+    """That a message has known fields only, and nothing else of it. Those of messages below go to `definitions`."""
+    properties: Schema = {}
+    for name, child in node.children.items():
+        below: bool | Schema = True
+        if child.kind is Kind.MESSAGE and not child.row.output:
+            place = f"{_KNOWN}.{child.path.replace('[]', '')}"
+            fields = _known(child, definitions)
+            definitions[place] = fields if child.many is Many.NO else {"items": fields}
+            below = {"$ref": f"#/$defs/{place}"}
+        properties |= {name: below, camel(name): below}
+    return {"properties": properties, "additionalProperties": False}
 
 
 def _field(node: Node, definitions: Schema, *, within_list: bool) -> Schema:

@@ -55,7 +55,10 @@ def check_scripts(clusters: Iterable[Desired], *, bash: str = "bash", seconds: f
 
 def _on_text(text: str) -> Iterator[Remark]:
     if "\0" in text:
-        yield Remark(_line(text, "\0"), "script-binary", "this is a program or data, not a script: it has NUL bytes")
+        hint = "name the file that holds the script's text"
+        yield Remark(
+            _line(text, "\0"), "script-binary", "this is a program or data, not a script: it has NUL bytes", hint
+        )
     if "\r" in text:
         hint = "save it with LF line ends, or jobs fail with a bad interpreter"
         yield Remark(_line(text, "\r"), "script-line-ends", "this line ends in CR LF, as Windows writes it", hint)
@@ -100,7 +103,8 @@ def _ask_bash(text: str, bash: str, seconds: float) -> Iterator[Remark]:
             command, input=text.encode(), capture_output=True, timeout=seconds, env=environment, check=False
         )
     except subprocess.TimeoutExpired:
-        yield Remark(1, "script-syntax", f"bash -n took more than {seconds:g} seconds over it", "", Severity.WARNING)
+        message = f"bash -n took more than {seconds:g} seconds over it"
+        yield Remark(1, "script-syntax", message, "look for an endless construct", Severity.WARNING)
         return
     said = done.stderr.decode(errors="replace").splitlines()
     heard = [match for line in said if (match := _BASH_SAYS.fullmatch(line))]
@@ -116,8 +120,8 @@ def _ask_bash(text: str, bash: str, seconds: float) -> Iterator[Remark]:
 
 
 def _finding(desired: Desired, text: str, remark: Remark) -> Finding:
-    # Bash tells the end of a text as the line after its last.
-    line = min(remark.line, len(text.splitlines()))
+    # Bash tells the end of a text as the line after its last. It knows LF alone: U+0085 and the like end no line.
+    line = min(remark.line, text.removesuffix("\n").count("\n") + 1)
     message = remark.message
     if isinstance(text, ScriptText) and text.in_step:
         place = Place(text.file, text.line + line - 1)

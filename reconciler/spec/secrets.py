@@ -1,51 +1,27 @@
-"""What looks like a secret in a text: one table of patterns, for warnings about scripts and for masking.
+"""What looks like a secret in a text: for warnings about scripts and parameters, and for masking.
 
-The patterns leave the right ways of doing it alone (`$(gcloud secrets …)`, `$TOKEN`, a path to a file). Where one has a
-group, the group is the secret, and what stands around it tells what it is.
+The right ways of doing it are left alone (`$(gcloud secrets …)`, `$TOKEN`, a path to a file), and so is what is plainly
+no secret (nothing, `<your password>`, `true`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-# A value given as it is: no variable, no command, no path, no placeholder. Outside of quotes the word must end with it.
-_WORD = r"""["']?([^\s"'`$<>{}()\[\]|;&*/\\][^\s"'`$<>{}()\[\]|;&*]{5,})(?=["'\s;&|\\]|\Z)"""
-_QUOTED = r"""["']([^"'`$<>{}()\[\]*/\\\n][^"'`$<>{}\n]{5,})["']"""
-_ASSIGN = r"""(?:=|["']?\s*:\s*(?=["']))"""
-_NOT_A_NUMBER = r"""(?!["']?\d+(?:["'\s;&|]|\Z))"""  # MAX_TOKEN=100000
-_CALLED = (
-    ("a password", r"(?i)(?:password|passwd|passphrase)" + _ASSIGN),
-    (
-        "a token or key",
-        r"(?i)(?:token|api[_-]?key|access[_-]?key(?:[_-]id)?|secret[_-]?key|private[_-]?key|[a-z0-9]_secret)"
-        + (_ASSIGN + _NOT_A_NUMBER),
-    ),
-)
+from reconciler.spec.secret_patterns import FILES, SECRETS, Pattern
+from reconciler.spec.secret_values import is_literal
 
-PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "a private key",
-        re.compile(
-            r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-            re.DOTALL,
-        ),
-    ),
-    ("a Google API key", re.compile(r"\bAIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])")),
-    ("a Google access token", re.compile(r"\bya29\.[0-9A-Za-z_.-]{20,}")),
-    ("an OAuth client secret", re.compile(r"\bGOCSPX-[0-9A-Za-z_-]{20,}")),
-    ("an AWS access key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
-    ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[0-9A-Za-z]{36,}|github_pat_[0-9A-Za-z_]{22,})")),
-    ("a GitLab token", re.compile(r"\bglpat-[0-9A-Za-z_-]{20,}")),
-    ("a Slack token", re.compile(r"\bxox[abeprs]-[0-9A-Za-z-]{10,}")),
-    ("a Hugging Face token", re.compile(r"\bhf_[0-9A-Za-z]{30,}")),
-    ("an API key", re.compile(r"\bsk-[0-9A-Za-z_-]{32,}")),
-    ("a signed token (JWT)", re.compile(r"\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}")),
-    ("an authorization header", re.compile(r"(?i)\bauthorization:\s*(?:bearer|basic)\s+([0-9a-z+/=_.~-]{8,})")),
-    ("a password in a URL", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'$]{1,100}:([^\s/@\"'${}]{3,100})@")),
-    *((kind, re.compile(name + value)) for kind, name in _CALLED for value in (_WORD, _QUOTED)),
+_MASK = "[masked]"
+# Names are compared without case and separators, as Slurm compares its parameters' (contract, section 1).
+_TELLING = (
+    r"(?:password|passwd|passphrase|secret|token|credential|(?:api|access|secret|private|auth|shared|account)key|"
+    r"(?<!by)(?<!com)(?<!over)(?<!under)(?<!tres)pass)s?$"
 )
+_compiled = cache(re.compile)
+_SEPARATORS = str.maketrans("", "", "_-. ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +35,21 @@ class Span:
 
 @lru_cache(maxsize=64)  # many clusters share a script
 def find(text: str) -> tuple[Span, ...]:
-    """The places that look like secrets, in order; overlapping ones are one."""
-    spans = [
-        Span(*match.span(pattern.groups), kind)  # the group's place where there is a group, else the whole match's
-        for kind, pattern in PATTERNS
-        for match in pattern.finditer(text)
-    ]
+    """What is worth a warning, in order: what looks like a secret, and the path of each file that holds one, once."""
+    paths = {text[span.start : span.end]: span for span in sorted(_matches(text, FILES), key=_place, reverse=True)}
+    return tuple(sorted((*values(text), *paths.values()), key=_place))
+
+
+@lru_cache(maxsize=128)
+def values(text: str, name: str = "") -> tuple[Span, ...]:
+    """What is to be masked, in order; overlapping places are one.
+
+    `name` is what the whole text is called, if it is called anything: a literal `JobCompPass` is a secret as it is.
+    """
+    if says_secret(name) and is_literal(text):
+        return (Span(0, len(text), "a secret"),)
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+    for span in sorted(_matches(text, SECRETS), key=_place):
         if merged and span.start < merged[-1].end:
             last = merged.pop()
             merged.append(Span(last.start, max(last.end, span.end), last.kind))
@@ -75,8 +58,54 @@ def find(text: str) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def mask(text: str) -> str:
+def says_secret(name: str) -> bool:
+    """Whether what is called so is a secret: `AccountingStoragePass`, `job_comp_pass`, `api-key`."""
+    return bool(re.search(_TELLING, name[-100:].translate(_SEPARATORS).lower()))
+
+
+def mask(text: str, name: str = "") -> str:
     """The text with what looks like a secret replaced by `[masked]`."""
-    for span in reversed(find(text)):
-        text = f"{text[: span.start]}[masked]{text[span.end :]}"
+    for span in reversed(values(text, name)):
+        text = f"{text[: span.start]}{_MASK}{text[span.end :]}"
     return text
+
+
+def _matches(text: str, patterns: Iterable[Pattern]) -> Iterator[Span]:
+    lowered = text.encode("ascii", "replace").decode().lower()  # of the same length, whatever stands there
+    for pattern in patterns:
+        for start, end in _places(lowered, pattern):
+            for match in _compiled(pattern.regex).finditer(text, start, end):
+                group = match.lastgroup or match.lastindex or 0
+                if pattern.check is None or pattern.check(_meant(match, group)):
+                    yield Span(*match.span(group), pattern.kind)
+
+
+def _meant(match: re.Match[str], group: str | int) -> str:
+    """The value without the dollars that mean nothing: inside of single quotes, unless all of it is a variable."""
+    value = match[group]
+    is_plain = group == "quoted" and match["q"] == "'" and not value.startswith("$")
+    return value.replace("$", "") if is_plain else value
+
+
+def _places(lowered: str, pattern: Pattern) -> Iterator[tuple[int, int]]:
+    """The lines that hold one of a pattern's words, each once for each word; those that go on below included."""
+    for word in pattern.words:
+        found = lowered.find(word)
+        if found >= 0 and pattern.whole:
+            yield 0, len(lowered)
+            return
+        while found >= 0:
+            start, end = lowered.rfind("\n", 0, found) + 1, _end(lowered, found)
+            yield start, end
+            found = lowered.find(word, end)
+
+
+def _end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    while end > 0 and text[end - 1] == "\\":
+        end = text.find("\n", end + 1)
+    return len(text) if end < 0 else end
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start, -span.end

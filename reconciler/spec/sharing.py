@@ -15,19 +15,16 @@ class Sharing:
         self._texts: dict[str, str] = {}
         self._parts: dict[tuple[Any, ...], Any] = {}
 
-    def of(self, value: Any) -> Any:
-        """A value that equals this one: itself, now with shared parts, or the one that was first."""
-        kind = type(value)
-        if kind is dict:
+    def of(self, value: dict[str, Any] | list[Any]) -> Any:
+        """A mapping or list that equals this one: itself, now with shared parts, or the one that was first."""
+        if isinstance(value, dict):
             for name, item in value.items():
                 value[name] = self._item(item)
-        elif kind is list:
-            value[:] = [self._item(item) for item in value]
+            names, items = list(value), list(value.values())
         else:
-            return self._item(value)
-        names = value if kind is dict else ()
-        items = value.values() if kind is dict else value
-        mark = (kind, *names, *[item if type(item) in _AS_THEY_ARE else _identity(item) for item in items])
+            value[:] = [self._item(item) for item in value]
+            names, items = [], value
+        mark = (type(value), *names, *[each if type(each) in _AS_THEY_ARE else _identity(each) for each in items])
         return self._parts.setdefault(mark, value)
 
     def _item(self, item: Any) -> Any:

@@ -11,6 +11,7 @@ _DURATION = re.compile(r"(\d+)(?:\.(\d{1,9}))?s")
 _INTEGER = re.compile(r"[+-]?\d+")
 INT64_MAX = 2**63 - 1
 _LIMITS = {Kind.INT: 2**31 - 1, Kind.INT64: INT64_MAX}
+_WIDTHS = {Kind.INT: "32-bit", Kind.INT64: "64-bit"}
 
 
 def typed(kind: Kind, value: object) -> object:
@@ -38,7 +39,9 @@ def _integer(kind: Kind, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"expected a whole number, got {describe(value)}")
     if abs(value) > _LIMITS[kind]:
-        raise ValueError(f"{value if abs(value) < 10**20 else 'the number'} is out of the range of a {kind.value}")
+        raise ValueError(
+            f"{value if abs(value) < 10**20 else 'the number'} is out of the range of {_WIDTHS[kind]} integers"
+        )
     return value
 
 

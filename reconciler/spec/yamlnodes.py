@@ -126,7 +126,8 @@ def _syntax(error: MarkedYAMLError, data: bytes, path: str) -> BrokenError:
     if "nesting depth" in problem:
         return broken(place, "too-deep", f"nested more than {MAX_DEPTH} levels deep")
     if context is not None and "duplicate anchor" in context:
-        return broken(place, "yaml", f"this anchor is defined a second time{begun.replace('from', 'first on')}")
+        message = f"this anchor is defined a second time{begun.replace('from', 'first on')}"
+        return broken(place, "yaml", message, "give it a name of its own")
     where = f" {context}{begun}" if context is not None and not context.startswith("while scanning for") else ""
     return broken(place, "yaml", f"not valid YAML: {problem}{where}", _hint(problem, error, data, place))
 
@@ -144,6 +145,10 @@ def _hint(problem: str, error: MarkedYAMLError, data: bytes, place: Place) -> st
         return "put the value in quotes"
     if "mapping values are not allowed" in problem:
         return 'a value that holds ": " goes in quotes'
+    if "undefined alias" in problem:
+        return "define its anchor (&) further up, or put the value in quotes"
+    if "<document start>" in problem:
+        return "begin the next document with ---"
     if "could not find expected ':'" in problem and error.context_mark is not None and error.context_mark.column == 0:
         return 'pasted JSON begins on the line of its key ("spec: {"), and a key ends with ":"'
     return ""

@@ -14,7 +14,7 @@ def capacity_line(change: Capacity) -> str:
     name = f"{safe(change.pool)}: " if change.pool else ""
     nodes = f"{name}{_nodes(change.before)} -> {_nodes(change.after)} nodes"
     if not change.per_node:
-        return nodes
+        return f"{nodes} of {safe(change.machine_type)}" if change.machine_type else nodes
     low = (change.after.low - change.before.low) * change.per_node
     high = (change.after.high - change.before.high) * change.per_node
     count = f"{high:+,}" if low == high else f"{low:+,} at least, {high:+,} at most"

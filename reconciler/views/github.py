@@ -6,6 +6,7 @@ in the text can't hold one (`markdown_escape`), and the marker's own values are 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -13,9 +14,11 @@ from urllib.parse import quote
 from reconciler.engine.results import Drift
 from reconciler.plan.fingerprint import fingerprint
 from reconciler.plan.model import Action, Plan
+from reconciler.spec.secrets import mask
 from reconciler.views.json import plan_document
 from reconciler.views.markdown import COMMENT_LIMIT, drift_markdown, plan_markdown
-from reconciler.views.markdown_escape import code, prose
+from reconciler.views.markdown_escape import clip, code, prose
+from reconciler.views.safe import safe
 from reconciler.views.wording import drift_summary
 
 SUMMARY_LIMIT = 2**20  # bytes of one step's job summary, above which GitHub shows nothing of it
@@ -25,6 +28,9 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _COMMIT_LINE = re.compile(r"<!-- reconciler:commit (\S+) -->")
 # Of what an environment or a path may be called; the rest is encoded, so that no value can end the comment.
 _MARKER_SAFE = "/._"
+_REASON_LIMIT = 600
+# In place of a content line, in an issue whose drift is gone: one that is closed without it was closed by a person.
+SETTLED = "<!-- reconciler:content none -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +62,27 @@ class About:
         return f"the {' and the '.join(places)}" if places else "the plan file"
 
 
+def folder(path: str) -> str:
+    """A path as it is called everywhere, however it was given: `./clusters.d/` is `clusters.d`."""
+    return posixpath.normpath(path)
+
+
 def marker(kind: str, path: str, environment: str) -> str:
     """The first line of a text. `kind` says which text it is."""
-    shown = quote(path.rstrip("/") or ".", safe=_MARKER_SAFE)
-    return f"<!-- reconciler:{kind} path={shown} environment={quote(environment or 'default', safe=_MARKER_SAFE)} -->"
+    shown, where = _percent(folder(path), _MARKER_SAFE), _percent(environment or "default", _MARKER_SAFE)
+    return f"<!-- reconciler:{kind} path={shown} environment={where} -->"
 
 
-def comment_text(plan: Plan, about: About, *, newer: str = "") -> str:
+def comment_text(plan: Plan, about: About, *, newer: str = "", limit: int = COMMENT_LIMIT) -> str:
     """The comment on a pull request, within GitHub's limit. `newer`: the commit that the pull request has moved to."""
     preface = f"{marker('plan', about.path, about.environment)}\n{_commit_line(about.commit)}"
     facts = [_plan_facts(plan, about)]
     if newer:
-        facts.insert(0, _outdated(f"The pull request has moved on to {_commit(newer, about)}: this plan is outdated."))
+        moved = f"The pull request has moved on to {commit_link(newer, about)}: this plan is outdated."
+        facts.insert(0, _outdated(moved))
     return plan_markdown(
         plan,
-        limit=COMMENT_LIMIT,
+        limit=limit,
         title=f"Plan for {about.name}",
         preface=preface,
         facts="\n\n".join(facts),
@@ -78,11 +90,12 @@ def comment_text(plan: Plan, about: About, *, newer: str = "") -> str:
     )
 
 
-def failed_text(about: About) -> str:
+def failed_text(about: About, reason: str = "") -> str:
     """The comment in place of an older plan, when no plan could be made for the newest commit."""
-    told = (
-        f"No plan could be made for {_commit(about.commit, about) or 'the newest commit'}; earlier ones are outdated."
-    )
+    commit = commit_link(about.commit, about) or "the newest commit"
+    told = f"No plan could be made for {commit}; earlier ones are outdated."
+    if reason:
+        told += f" {prose(clip(mask(reason), _REASON_LIMIT)).rstrip('.')}."
     return "\n".join(
         [
             marker("plan", about.path, about.environment),
@@ -115,6 +128,14 @@ def is_quiet(plan: Plan) -> bool:
     return not (plan.has_changes or plan.is_blocked or plan.errors or "file_removed" in told)
 
 
+def same_commit(one: str, other: str) -> bool:
+    """Whether two ids are one commit's; either may be shortened, as git does."""
+    one, other = one.lower(), other.lower()
+    if not (_COMMIT.fullmatch(one) and _COMMIT.fullmatch(other)):
+        return one == other
+    return one.startswith(other) or other.startswith(one)
+
+
 def commit_of(body: str) -> str:
     """The commit that a comment of ours was made for; empty where it doesn't say."""
     second = body.split("\n", 2)[1:2]
@@ -130,17 +151,17 @@ def plan_fingerprint(plan: Plan) -> str:
 
 def issue_title(about: About) -> str:
     """In plain text."""
-    return f"Drift in {about.name}"[:TITLE_LIMIT]
+    return safe(f"Drift in {about.name}")[:TITLE_LIMIT]
 
 
-def issue_body(drift: Drift, about: About, *, unapplied: str = "") -> str:
+def issue_body(drift: Drift, about: About, *, unapplied: str = "", limit: int = COMMENT_LIMIT) -> str:
     """The drift issue, within GitHub's limit. `unapplied`: Markdown that says that an apply is missing."""
     lines = [marker("drift", about.path, about.environment), content_line(drift)]
     facts = [_drift_facts(drift, about)]
     facts += [_outdated(unapplied)] if unapplied else []
     return drift_markdown(
         drift,
-        limit=COMMENT_LIMIT,
+        limit=limit,
         title="Live clusters differ from their files",
         preface="\n".join(lines),
         facts="\n\n".join(facts),
@@ -165,7 +186,7 @@ def issue_news(drift: Drift, about: About, what: str) -> str:
 
 def unapplied_text(about: About, last: str, failed_run: str) -> str:
     """That the newest apply failed; `last` is the commit of the last one that didn't, if there was one."""
-    since = f"since {_commit(last, about)}" if last else "yet"
+    since = f"since {commit_link(last, about)}" if last else "yet"
     return f"{link('The newest apply failed', failed_run)}: the files haven't been applied {since}."
 
 
@@ -178,7 +199,14 @@ def link(text: str, url: str) -> str:
     """A Markdown link; the text alone where the URL is none that a page may lead to."""
     if not url.startswith(("https://", "http://")):
         return text
-    return f"[{text}]({quote(url, safe=':/?#@!$&*+,;=%~._-')})"
+    return f"[{text}]({_percent(url, ':/?#@!$&*+,;=%~._-')})"
+
+
+def commit_link(commit: str, about: About) -> str:
+    """A commit's first digits, linked to its page; what is no commit's id is shown as it is."""
+    if not _COMMIT.fullmatch(commit):
+        return code(commit)
+    return link(code(commit[:_SHORT]), f"{about.commits}/{commit}" if about.commits else "")
 
 
 def _plan_facts(plan: Plan, about: About) -> str:
@@ -192,22 +220,21 @@ def _drift_facts(drift: Drift, about: About) -> str:
 
 def _facts(about: About, read_at: str, *more: str) -> str:
     """The line below the summary: which commits, when live was read, where more is."""
-    files = [f"Commit {_commit(about.commit, about)}"] if about.commit else []
-    files += [f"on {_commit(about.base, about)}"] if about.commit and about.base else []
+    files = [f"Commit {commit_link(about.commit, about)}"] if about.commit else []
+    files += [f"on {commit_link(about.base, about)}"] if about.commit and about.base else []
     facts = [" ".join(files), f"live read {_time(read_at)}", *more]
     facts += [link("run", about.run)] if about.run else []
     facts += [link("artifact", about.artifact)] if about.artifact else []
     return " · ".join(filter(None, facts))
 
 
-def _commit(commit: str, about: About) -> str:
-    if not _COMMIT.fullmatch(commit):
-        return code(commit)
-    return link(code(commit[:_SHORT]), f"{about.commits}/{commit}" if about.commits else "")
-
-
 def _commit_line(commit: str) -> str:
-    return f"<!-- reconciler:commit {quote(commit, safe='') or '-'} -->"
+    return f"<!-- reconciler:commit {_percent(commit, '') or '-'} -->"
+
+
+def _percent(text: str, unchanged: str) -> str:
+    """Percent-encoded, also where the command line or the environment held bytes that are no text."""
+    return quote(text, safe=unchanged, errors="surrogatepass")
 
 
 def _time(timestamp: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from reconciler.engine.results import ApplyReport, Result, Status
 from reconciler.errors import InputError
 from reconciler.spec.secrets import mask
-from reconciler.views.github import About, link, marker
+from reconciler.views.github import About, commit_link, link, marker
 from reconciler.views.markdown import COMMENT_LIMIT
 from reconciler.views.markdown_escape import clip, code, prose
 from reconciler.views.markdown_parts import Rows, size_of
@@ -55,7 +55,7 @@ def apply_markdown(report: ApplyReport, about: About, *, limit: int = COMMENT_LI
         verdict = (
             f"> [!CAUTION]\n> {verdict}\n> The clusters are not all as the files say: fix it forward, or apply again."
         )
-    facts = [f"Commit {link(code(about.commit[:10]), f'{about.commits}/{about.commit}')}"] if about.commit else []
+    facts = [f"Commit {commit_link(about.commit, about)}"] if about.commit else []
     facts += [link("run", about.run)] if about.run else []
     blocks = [f"## {prose(f'Apply of {about.name}')}", verdict, " · ".join(facts)]
     errors = [f"- {code(e.source or short_name(e.cluster))} {_say(e.message)} ({code(e.code)})" for e in report.errors]

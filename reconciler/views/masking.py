@@ -7,45 +7,46 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.plan.model import Change
-from reconciler.spec.secrets import find
+from reconciler.spec.secrets import values
 
 _BOTH, _BEFORE, _AFTER = "[masked]", "[masked before]", "[masked after]"
 
 
 def masked(change: Change) -> Change:
     """The change without what looks like a secret; where a secret differs, its marker says on which side it stood."""
-    old, new = set(_secrets(change.before)), set(_secrets(change.after))
+    name = change.path.rpartition(".")[2]
+    old, new = set(_secrets(change.before, name)), set(_secrets(change.after, name))
     if not old and not new:
         return change
-    return replace(change, before=_mask(change.before, new, _BEFORE), after=_mask(change.after, old, _AFTER))
+    before, after = _mask(change.before, name, new, _BEFORE), _mask(change.after, name, old, _AFTER)
+    return replace(change, before=before, after=after)
 
 
-def _secrets(value: Any) -> Iterator[str]:
-    for text in _strings(value):
-        yield from (text[span.start : span.end] for span in find(text))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)
-
-
-def _mask(value: Any, other_side: Collection[str], marker: str) -> Any:
+def _secrets(value: Any, name: str) -> Iterator[str]:
     match value:
         case str():
-            return _mask_text(value, other_side, marker)
+            yield from (value[span.start : span.end] for span in values(value, name))
         case list():
-            return [_mask(item, other_side, marker) for item in value]
+            for item in value:
+                yield from _secrets(item, name)
         case dict():
-            return {key: _mask(item, other_side, marker) for key, item in value.items()}
+            for key, item in value.items():
+                yield from _secrets(item, key)
+
+
+def _mask(value: Any, name: str, other_side: Collection[str], marker: str) -> Any:
+    match value:
+        case str():
+            return _mask_text(value, name, other_side, marker)
+        case list():
+            return [_mask(item, name, other_side, marker) for item in value]
+        case dict():
+            return {key: _mask(item, key, other_side, marker) for key, item in value.items()}
     return value
 
 
-def _mask_text(text: str, other_side: Collection[str], marker: str) -> str:
-    for span in reversed(find(text)):
+def _mask_text(text: str, name: str, other_side: Collection[str], marker: str) -> str:
+    for span in reversed(values(text, name)):
         secret = text[span.start : span.end]
         text = f"{text[: span.start]}{_BOTH if secret in other_side else marker}{text[span.end :]}"
     return text

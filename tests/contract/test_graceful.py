@@ -140,7 +140,7 @@ def test_the_hold_must_reach_the_controller(bench: Bench, queue: Queue, time: Fa
     answer = {"status": 200, "body": json.dumps(still)}
     bench.fault("wrong_type", "slurm", after=2, times=2, body=answer)  # after the looks at the queue
     outcome = gracefully(bench).ok()
-    assert "the controller still starts jobs in big" in outcome.err
+    assert "the controller doesn't show yet that it starts no more jobs in big" in outcome.err
     paths = [entry["body"]["path"] for entry in bench.requests("slurm")]
     assert paths.count("/slurm/v0.0.42/partitions") == 3
 
@@ -244,7 +244,7 @@ def test_a_job_that_was_queued_at_the_last_moment(bench: Bench, queue: Queue, ti
     bench.fault("wrong_type", "slurm", times=2, body={"status": 200, "body": '{"jobs": []}'})
     failed = result(gracefully(bench).ended(1))
     assert (failed["status"], failed["error"]["code"]) == ("blocked", "running_jobs")
-    assert "jobs start again in big" in failed["error"]["message"]
+    assert "no longer held: big" in failed["error"]["message"]
     assert config(bench) == {}
     assert queue.states() == {job: "PENDING"}
 
@@ -313,7 +313,7 @@ def test_the_jobs_outlast_the_patience(bench: Bench, queue: Queue, time: FakeTim
     failed = result(gracefully(bench, "--jobs-timeout", "10m").ended(1))
     assert (failed["status"], failed["error"]["code"]) == ("blocked", "running_jobs")
     assert f"after 600 s, 1 job would be hurt: {job}" in failed["error"]["message"]
-    assert failed["error"]["message"].endswith("; jobs start again in big")
+    assert failed["error"]["message"].endswith("; no longer held: big")
     assert patches(bench) == [(PARTITIONS, "USER_ONLY")] * 2
     assert config(bench) == {}
     assert queue.states() == {job: "RUNNING"}
@@ -360,6 +360,39 @@ def test_a_slurm_that_stops_answering(bench: Bench, queue: Queue, time: FakeTime
     assert config(bench) == {}
 
 
+def test_a_state_of_another_hand_during_the_wait(
+    bench: Bench, queue: Queue, time: FakeTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody takes the partition down while it is held: that stays, and nothing more is sent."""
+    queue.add("big", seconds=60)
+    wanted(bench, move)
+    look = Clusters.get
+
+    def after_the_wait(*arguments: Any) -> Any:
+        if len(bench.writes()) == 1 and not list(queue.states().values()).count("RUNNING"):
+            hold(bench, State="DOWN")
+        return look(*arguments)
+
+    monkeypatch.setattr(Clusters, "get", after_the_wait)
+    failed = result(gracefully(bench).ended(1))
+    assert failed["error"]["code"] == "stale"
+    assert "State of big was changed by another hand" in failed["error"]["message"]
+    assert config(bench) == {"State": "DOWN"}
+    assert len(bench.writes()) == 1
+
+
+@pytest.mark.parametrize("spelled", ["inactive", "Inactive"])
+def test_a_wish_in_the_words_of_the_hold(bench: Bench, queue: Queue, time: FakeTime, spelled: str) -> None:
+    """Who wants the partition inactive anyway gets it, as it is spelled; a plan in between calls that no leftover."""
+    wanted(bench, move, lambda spec: partition(spec).update(config={"State": spelled}))
+    gracefully(bench).ok()
+    assert config(bench) == {"State": spelled}
+    hold(bench)
+    assert notes(bench.plan()) == []
+    bench.apply().ok()
+    bench.settled()
+
+
 def test_another_hand_during_the_wait(
     bench: Bench, queue: Queue, time: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,7 +403,7 @@ def test_another_hand_during_the_wait(
     failed = result(gracefully(bench).ended(1))
     assert (failed["status"], failed["error"]["code"]) == ("failed", "stale")
     assert "labels" in failed["error"]["message"]
-    assert failed["error"]["message"].endswith("; jobs start again in big")
+    assert failed["error"]["message"].endswith("; no longer held: big")
     assert bench.live()["labels"] == {"by": "hand"}
     assert config(bench) == {}
 
@@ -383,7 +416,7 @@ def test_a_change_that_fails(bench: Bench, queue: Queue, time: FakeTime) -> None
     assert failed["status"] == "failed"
     assert "no capacity in the zone" in failed["error"]["message"]
     assert "not in place: node_pools[big].zone" in failed["error"]["message"]
-    assert failed["error"]["message"].endswith("; jobs start again in big")
+    assert failed["error"]["message"].endswith("; no longer held: big")
     assert config(bench) == {}
     gracefully(bench).ok()
     bench.settled()
@@ -584,9 +617,9 @@ def test_ctrl_c_leaves_it_held(slow: Bench, underway: tuple[Queue, int]) -> None
     advance(slow, process, "waiting for jobs: 1 job would be hurt")
     process.signal(signal.SIGINT)
     assert process.end() == 130
-    (skipped,) = json.loads(process.out)["results"]
-    assert skipped["status"] == "skipped"
-    assert "held by State: INACTIVE until the same command is run again: big" in skipped["error"]["message"]
+    (held,) = json.loads(process.out)["results"]
+    assert (held["status"], held["error"]["hint"]) == ("pending", "run the same command again")
+    assert "held by State: INACTIVE until the same command is run again: big" in held["error"]["message"]
     assert config(slow) == HELD
     queue.cancel(job)
     assert finish(slow, applies(slow)) == 0
@@ -709,6 +742,6 @@ def test_killed_and_then_out_of_patience(slow: Bench, underway: tuple[Queue, int
     process.kill()
     again = slow.start("apply", "--graceful", "--auto-approve", "--jobs-timeout", "0", "--format", "json")
     assert finish(slow, again) == 1
-    assert json.loads(again.out)["results"][0]["error"]["message"].endswith("; jobs start again in big")
+    assert json.loads(again.out)["results"][0]["error"]["message"].endswith("; no longer held: big")
     assert config(slow) == {"state": "DRAIN"}
     queue.cancel(job)

@@ -175,7 +175,7 @@ def test_tasks_of_arrays_and_components_are_counted(bench: Bench, queue: Queue) 
     assert list(queue.states().values()).count("RUNNING") == 3
     edited(bench, move)
     message = said(bench.plan(), "running_jobs")
-    assert message.startswith(f"3 jobs would be hurt: {array}_0 (bob, big, RUNNING), {array}_1 ")
+    assert message.startswith(f"3 jobs would be hurt: {array}_0 (bob, big, RUNNING since ")
     assert "still queued: 97 jobs" in message
     edited(bench, drop)
     message = said(bench.plan(), "running_jobs")
@@ -183,7 +183,7 @@ def test_tasks_of_arrays_and_components_are_counted(bench: Bench, queue: Queue) 
     assert f"{array}_[3-99%3] (bob, big, PENDING)" in message
     leader = queue.add("cpu", components=[{"partition": "cpu"}, {"partition": "big"}])
     edited(bench, move)
-    assert f"{leader}+1 (ann, big, RUNNING)" in said(bench.plan(), "running_jobs")
+    assert f"{leader}+1 (ann, big, RUNNING since " in said(bench.plan(), "running_jobs")
     assert f"{leader}+0" not in said(bench.plan(), "running_jobs")
 
 
@@ -252,6 +252,43 @@ def test_records_are_waited_for(bench: Bench, queue: Queue, time: FakeTime) -> N
     bench.apply().ok()
     assert 300 < time.slept - begin < 420
     assert bench.writes() == ["PATCH"]
+
+
+def test_records_of_jobs_on_a_pool(bench: Bench, time: FakeTime) -> None:
+    """The same where a pool goes, and its partition stays with another. (J106)"""
+    spec = two_partitions(bench)
+    slurm(spec)["partitions"][1]["node_pool_ids"] = ["cpu", "big"]
+    path = bench.created("demo", spec)
+    Queue(bench).add("big", seconds=10)
+    time.sleep(60)
+    bench.edit(path, lambda wanted: wanted["node_pools"].pop())
+    bench.edit(path, lambda wanted: slurm(wanted)["partitions"][1].update(node_pool_ids=["cpu"]))
+    assert codes(bench.plan()) == ["recent_jobs"]
+    time.sleep(300)
+    bench.apply().ok()
+
+
+@pytest.mark.parametrize("partition", ["gone", "", "BIG", "big2"])
+def test_a_job_in_a_partition_that_is_not_known(bench: Bench, queue: Queue, partition: str) -> None:
+    """It runs somewhere, and nobody knows where; so it may be hurt."""
+    queue.add(partition)
+    edited(bench, move)
+    assert codes(bench.plan()) == ["running_jobs"]
+    bench.write("demo", two_partitions(bench), state="absent", prevent_destroy=False)
+    assert codes(bench.plan()) == ["running_jobs"]
+
+
+def test_a_controller_that_hides_jobs(bench: Bench) -> None:
+    """With PrivateData: jobs the queue is one's own, and whom a change hurts isn't known."""
+    spec = two_partitions(bench)
+    slurm(spec)["config"] = {"PrivateData": "jobs"}
+    path = bench.created("demo", spec)
+    bench.edit(path, move)
+    plan = bench.plan()
+    assert codes(plan) == ["jobs_unknown"]
+    assert "PrivateData" in said(plan, "jobs_unknown")
+    bench.apply("--graceful").ended(1)
+    assert bench.writes() == []
 
 
 def test_records_of_jobs_dont_matter_elsewhere(bench: Bench, queue: Queue, time: FakeTime) -> None:

@@ -376,7 +376,7 @@ def test_the_clocks_have_names(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Non
     assert 39 < rig.time.slept - begin < 60
 
 
-@pytest.mark.parametrize("name", ["REQUEST_TIMEOUT", "RETRY_BUDGET", "OPERATION_TIMEOUT"])
+@pytest.mark.parametrize("name", ["REQUEST_TIMEOUT", "RETRY_BUDGET", "QUEUE_BUDGET", "OPERATION_TIMEOUT"])
 def test_a_clock_that_makes_no_sense(rig: Rig, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Usage errors that name the variable."""
     for value in ("soon", "-1", "nan", "inf", "1e9999", "0x10", "٣"):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 BOT = "github-actions[bot]"
 LONGEST = 65_536  # characters of a body; above, GitHub answers 422
@@ -64,6 +64,7 @@ class Standin:
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
         self.drops_labels = False
+        self._meanwhile: list[tuple[str, Callable[[], object]]] = []
         self._ids = iter(range(1001, 1_000_000))
         self._lock = threading.RLock()
 
@@ -78,6 +79,10 @@ class Standin:
     def fault(self, match: str, reply: Reply | None, *, times: int = 1_000_000, done: bool = False) -> None:
         """Let requests go wrong: `match` is a regular expression over `METHOD PATH`."""
         self.faults.append(Fault(match, reply, times, done))
+
+    def meanwhile(self, match: str, action: Callable[[], object]) -> None:
+        """Let something happen once, right after the answer to such a request was made up: another run, a person."""
+        self._meanwhile.append((match, action))
 
     def pull(self, number: int, head: str = "", **members: Any) -> dict[str, Any]:
         """A pull request."""
@@ -111,7 +116,12 @@ class Standin:
                 if fault.done:
                     self._answer(request)
                 return fault.reply
-            return self._answer(request)
+            reply = self._answer(request)
+            due = [each for each in self._meanwhile if re.search(each[0], line)][:1]
+            for each in due:
+                self._meanwhile.remove(each)
+                each[1]()
+            return reply
 
     def _answer(self, request: Request) -> Reply:
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -186,24 +196,34 @@ class Standin:
             for issue in self.issues
             if (not label or label in [each["name"] for each in issue["labels"]]) and state in ("all", issue["state"])
         ]
+        found.sort(key=lambda issue: issue["number"], reverse=request.query.get("direction") != "asc")
         return self._paged(request, found)
+
+    def issue(self, title: str, body: str, labels: list[str], user: dict[str, str] | None = None) -> dict[str, Any]:
+        """An issue, opened by us unless by somebody else."""
+        number = next(self._ids)
+        issue = {
+            "number": number,
+            "state": "open",
+            "title": title,
+            "body": body,
+            "labels": [{"name": name} for name in labels],
+            "user": user or self.me,
+            "html_url": f"https://github.example/issues/{number}",
+        }
+        self.issues.append(issue)
+        return issue
+
+    def _add_labels(self, request: Request, found: re.Match[str]) -> Reply:
+        issue = next(each for each in self.issues if each["number"] == int(found["number"]))
+        issue["labels"] += [{"name": name} for name in request.body["labels"]]
+        return Reply(200, issue["labels"])
 
     def _add_issue(self, request: Request, _: re.Match[str]) -> Reply:
         if refused := _too_long(request.body):
             return refused
-        number = next(self._ids)
-        labels = [] if self.drops_labels else [{"name": name} for name in request.body.get("labels", [])]
-        issue = {
-            "number": number,
-            "state": "open",
-            "title": request.body["title"],
-            "body": request.body["body"],
-            "labels": labels,
-            "user": self.me,
-            "html_url": f"https://github.example/issues/{number}",
-        }
-        self.issues.append(issue)
-        return Reply(201, issue)
+        labels = [] if self.drops_labels else request.body.get("labels", [])
+        return Reply(201, self.issue(request.body["title"], request.body["body"], labels))
 
     def _edit_issue(self, request: Request, found: re.Match[str]) -> Reply:
         issue = next(each for each in self.issues if each["number"] == int(found["number"]))
@@ -223,7 +243,8 @@ class Standin:
         page = int(request.query.get("page", "1"))
         links = {}
         if len(items) > page * size:
-            following = f"{self.url}{request.path}?per_page={size}&page={page + 1}"
+            query = urlencode({**request.query, "per_page": size, "page": page + 1})
+            following = f"{self.url}{request.path}?{query}"
             links = {"Link": f'<{following}>; rel="next", <{self.url}{request.path}?page=9>; rel="last"'}
         return Reply(200, items[(page - 1) * size : page * size], links)
 
@@ -241,6 +262,7 @@ _ROUTES: list[tuple[str, str, Handler, tuple[str, ...]]] = [
     ("DELETE", rf"{_REPO}/issues/comments/(?P<id>\d+)", Standin._delete_comment, _EITHER),
     ("GET", rf"{_REPO}/issues", Standin._list_issues, ("issues",)),
     ("POST", rf"{_REPO}/issues", Standin._add_issue, ("issues",)),
+    ("POST", rf"{_REPO}/issues/(?P<number>\d+)/labels", Standin._add_labels, ("issues",)),
     ("PATCH", rf"{_REPO}/issues/(?P<number>\d+)", Standin._edit_issue, ("issues",)),
     ("GET", rf"{_REPO}/actions/workflows/(?P<workflow>[^/]+)/runs", Standin._list_runs, ("actions",)),
 ]

@@ -30,6 +30,17 @@ def _path_fault(pattern: str) -> str:
     return ""
 
 
+@rule("pause-reason", "A pause says why.", source="contract")
+def pause_reason(subject: Subject) -> Iterator[Hit]:
+    paused = subject.lifecycle.paused
+    if paused and not paused.reason.strip():
+        yield Hit(
+            ("lifecycle", "paused", "reason"),
+            f"paused.reason {describe(paused.reason)} says nothing",
+            "say why, for whoever finds the cluster skipped",
+        )
+
+
 @rule("time-zone", "The maintenance window's time zone is one of the IANA names.", source="contract")
 def time_zone(subject: Subject) -> Iterator[Hit]:
     window = subject.lifecycle.maintenance_window

@@ -13,6 +13,7 @@ from reconciler.spec import secrets
 from reconciler.spec.findings import Path, Severity
 from reconciler.spec.rules.rule import SLURM, Hit, Subject, rule
 from reconciler.spec.scripts import FileText
+from reconciler.spec.secret_patterns import PATH
 from reconciler.spec.values import describe
 
 _JOB_SCRIPTS = ("prolog_bash_scripts", "epilog_bash_scripts")
@@ -24,6 +25,10 @@ _SLURM_COMMAND = re.compile(
 _KILL_BY_USER = re.compile(
     _BEFORE + r"(?<![\w.-])((?:pkill|killall)\s[^\n;|&]*?(?:-[uU]|--e?uid|--user)\b|loginctl\s+(?:terminate|kill)-user)"
 )
+
+
+_TEXT = "read it from Secret Manager at run time: who may see the cluster can read its scripts"
+_FILE = "see that the file gets there from Secret Manager, and not by an image or a bucket that others read"
 
 
 def _scripts(subject: Subject) -> Iterator[tuple[Path, str]]:
@@ -53,11 +58,8 @@ def _place(text: str, position: int) -> str:
 def secret_in_script(subject: Subject) -> Iterator[Hit]:
     for path, text in _scripts(subject):
         for span in secrets.find(text):
-            yield Hit(
-                path,
-                f"{_place(text, span.start)} holds what looks like {span.kind}",
-                "read it from Secret Manager at run time: who may see the cluster can read its scripts",
-            )
+            advice = _FILE if span.kind == PATH else _TEXT
+            yield Hit(path, f"{_place(text, span.start)} holds what looks like {span.kind}", advice)
 
 
 @rule(

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from reconciler.spec import secrets
 from reconciler.spec.findings import Severity
-from reconciler.spec.rules.rule import SLURM, Hit, Subject, rule
+from reconciler.spec.rules.rule import SLURM, Hit, Item, Subject, rule
 from reconciler.spec.slurm_parameters import Record, fold, parameter, records, suggestion
 from reconciler.spec.values import describe
 
@@ -115,6 +116,30 @@ def one_line(subject: Subject) -> Iterator[Hit]:
                 yield Hit((*config.path, name), f"{describe(name)} is no parameter name", "a slurm.conf name")
             if _BREAK.search(value):
                 yield Hit((*config.path, name), f"the value of {name} has a line break", "write it on one line")
+
+
+@rule(
+    "secret-in-parameter",
+    "A Slurm parameter or a label holds what looks like a secret.",
+    source="practice",
+    severity=Severity.WARNING,
+)
+def secret_in_parameter(subject: Subject) -> Iterator[Hit]:
+    maps = [(config.path, config.value) for config in subject.configs]
+    maps += [((*path, "labels"), item["labels"]) for path, item in _labelled(subject)]
+    for path, values in maps:
+        for name, value in values.items():
+            for span in secrets.values(value, name)[:1]:
+                yield Hit(
+                    (*path, name),
+                    f"{describe(name)} holds what looks like {span.kind}",
+                    "who may see the cluster can read it: leave it to the service, or give a file's path",
+                )
+
+
+def _labelled(subject: Subject) -> Iterator[Item]:
+    items = (Item(("spec",), subject.spec), *subject.pools)
+    return (item for item in items if item.value.get("labels"))
 
 
 @lru_cache(maxsize=4096)

@@ -67,6 +67,31 @@ def test_what_two_parsers_could_read_in_two_ways_is_refused(url: str) -> None:
         Endpoint.parse(url)
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:{}@host.example", "https://…host.example"),
+        ("https://{}@host.example/path", "https://…host.example/path"),
+        ("http://user:{}@127.0.0.1:8080", "http://…127.0.0.1:8080"),
+        ("https://user:a/{}@host.example", "https://…host.example"),
+        ("https://user:a@{}@host.example", "https://…host.example"),
+        ("https://user:{}\n@host.example", "https://…host.example"),
+        ("user:{}@host.example", "…host.example"),
+        ("user:a/{}@host.example", "…host.example"),
+        ("ftp://user:{}@host.example", "…host.example"),
+        ("https://host.example/?key={}", "https://host.example/?…"),
+        ("https://host.example/?key={}&at=@x?y={}", "https://…x?…"),
+    ],
+)
+def test_secrets_in_an_endpoint_are_not_shown(url: str, shown: str) -> None:
+    """A password or key that somebody put there goes into no message, however odd it or the rest is (contract 5.5)."""
+    secret = "hunter" + "2" * 4
+    with pytest.raises(UsageError) as caught:
+        Endpoint.parse(url.replace("{}", secret))
+    assert secret not in str(caught.value)
+    assert f"'{shown}'" in str(caught.value)
+
+
 def test_the_service_has_a_host_for_each_location() -> None:
     """Without an endpoint the location and the universe make the host."""
     endpoint = Endpoint.parse(None)

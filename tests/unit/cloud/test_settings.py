@@ -10,7 +10,7 @@ from tests.unit.cloud.scripted import TOKEN
 
 
 def test_every_setting_has_a_variable() -> None:
-    """All settings can be given in the environment; the three clocks are three variables."""
+    """All settings can be given in the environment; each clock has a variable of its own."""
     found = Settings.from_environ(
         {
             "RECONCILER_ENDPOINT": "http://127.0.0.1:1",
@@ -18,6 +18,7 @@ def test_every_setting_has_a_variable() -> None:
             "RECONCILER_IMPERSONATE_SERVICE_ACCOUNT": "deployer@acme-ml.iam.gserviceaccount.com",
             "RECONCILER_REQUEST_TIMEOUT": "5",
             "RECONCILER_RETRY_BUDGET": "2m",
+            "RECONCILER_QUEUE_BUDGET": "20s",
             "RECONCILER_OPERATION_TIMEOUT": "1h30m",
             "GOOGLE_CLOUD_UNIVERSE_DOMAIN": "universe.example",
         }
@@ -29,6 +30,7 @@ def test_every_setting_has_a_variable() -> None:
         access_token=TOKEN,
         request_timeout=5.0,
         retry_budget=120.0,
+        queue_budget=20.0,
         operation_timeout=5400.0,
     )
 

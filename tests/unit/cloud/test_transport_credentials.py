@@ -140,6 +140,40 @@ def test_loopback_never_goes_through_a_proxy(script: Script, connect: Connect, m
     assert len(script.requests) == 1
 
 
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "http://user:{}@127.0.0.1:1",
+        "https://user:{}@127.0.0.1:1",
+        "http://user:{}@127.0.0.1:port",
+        "http://user:{}@",
+        "http://user:{}/x@127.0.0.1:1",
+        "http://user:{}@[::1",
+        "user:{}@127.0.0.1:1",
+        "ftp://user:{}@127.0.0.1:1",
+        "socks5://user:{}@127.0.0.1:1",
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    """Nobody there, or an address that nobody can read: one error, and no part of the password in it or in the log."""
+    secret = "hunter" + "2" * 4
+    lines: list[str] = []
+    monkeypatch.setenv("https_proxy", proxy.replace("{}", secret))
+    monkeypatch.setenv("no_proxy", "")
+    transport = connect(
+        "https://us-central1-aiplatform.googleapis.com",
+        credentials=Renewable(),
+        debug=lines.append,
+        retry_budget=0.0,
+    )
+    with pytest.raises(UnavailableError, match=r"the proxy made no connection|the request can't be made") as caught:
+        transport.request("GET", CLUSTER, location="us-central1")
+    assert secret not in f"{caught.value}{lines}"
+    assert "_Https" not in str(caught.value)
+
+
 def test_other_hosts_do_go_through_the_proxy(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     """For https the proxy makes a tunnel, and sees the host alone."""
     with Script() as proxy:

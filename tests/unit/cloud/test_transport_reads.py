@@ -65,6 +65,44 @@ def test_the_budget_ends_the_repetitions(script: Script, connect: Connect, time:
     assert sum(time.naps) <= 30
 
 
+LOGIN = Reply(body=b"<html><h1>Sign in</h1></html>", headers={"Content-Type": "text/html; charset=UTF-8"})
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (LOGIN, "answered 200 (text/html; charset=UTF-8) with what is no JSON: Sign in"),
+        (Reply(203, b"hello"), "answered 203 (no content type) with what is no JSON: hello"),
+        (Reply(body=b""), "answered 200 (no content type) with what is no JSON: an empty answer"),
+        (
+            Reply(body=[1], headers={"Content-Type": "application/json"}),
+            "(application/json) with a list where an object",
+        ),
+    ],
+)
+def test_a_page_in_place_of_the_api_is_told_soon(
+    script: Script, connect: Connect, time: FakeTime, reply: Reply, said: str
+) -> None:
+    """A login page stays one: after four of them the error says who was asked, and what came instead of an answer."""
+    script.answers(reply)
+    with pytest.raises(UnavailableError) as caught:
+        get(connect(script.url, retry_budget=600.0))
+    assert caught.value.summary.startswith(f"GET {script.url}{CLUSTER}: ")
+    assert said in caught.value.summary
+    assert caught.value.hint == (
+        "gave up after 4 attempts in 4 s; is the endpoint right, and is a proxy or a login page in between?"
+    )
+    assert sum(time.naps) < 7
+
+
+def test_other_faults_in_between_are_no_pages(script: Script, connect: Connect) -> None:
+    """Only pages count: an outage that shows one now and then is still waited for, and so is JSON that is cut off."""
+    outage = [refusal(503, "UNAVAILABLE"), Reply(body=b'{"name": "de')] * 3
+    script.answers(LOGIN, *outage, LOGIN, *outage[:2], LOGIN, GOOD)
+    assert get(connect(script.url, retry_budget=600.0)) == {"name": "demo"}
+    assert len(script.requests) == 12
+
+
 @pytest.mark.parametrize("kind", ["reset", "hang", "truncate", "slow_drip", "html", "empty", "wrong_type"])
 def test_the_emulators_faults_are_survived(emulator: Emulator, control: Control, connect: Connect, kind: str) -> None:
     """The same through the emulator, which the fault matrix uses."""

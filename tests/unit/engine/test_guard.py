@@ -12,7 +12,14 @@ from reconciler.cloud.slurm_shapes import SlurmPartition
 from reconciler.engine.guard import Affected, guard
 from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.settle import Waits
-from reconciler.errors import AuthError, BlockedError, InterruptedRun, UnavailableError
+from reconciler.errors import (
+    AuthError,
+    BlockedError,
+    InterruptedRun,
+    NotFoundError,
+    PermissionDeniedError,
+    UnavailableError,
+)
 from reconciler.plan.build import plan_cluster
 from reconciler.plan.model import ClusterPlan
 from reconciler.plan.touched import Touched
@@ -23,7 +30,11 @@ QUEUED = SlurmJob(18, user="bob", partition="gpu", states=("PENDING",))
 ENDED = SlurmJob(16, user="bob", partition="gpu", states=("COMPLETED",))
 ELSEWHERE = SlurmJob(19, user="eve", partition="cpu", states=("RUNNING",))
 GPU = frozenset({"gpu"})
-STAYS, GOES, DROPPED = Touched(GPU), Touched(GPU, GPU), Touched(GPU, GPU, GPU)
+KNOWN = frozenset({"gpu", "gpu2", "cpu"})
+STAYS = Touched(GPU, known=KNOWN)
+GOES = Touched(GPU, GPU, known=KNOWN)
+DROPPED = Touched(GPU, GPU, GPU, known=KNOWN)
+ALL = Touched(everything=True)
 
 
 def other_zone(spec: dict[str, Any]) -> None:
@@ -62,10 +73,17 @@ def verdict(plan: ClusterPlan) -> str:
         ([SlurmJob(1, partition="gpu", states=("SOMETHING_NEW",))], STAYS, [1], [], []),
         ([SlurmJob(1, partition="cpu,gpu", states=("PENDING",))], GOES, [1], [], []),
         ([SlurmJob(1, partition="gpu2", states=("RUNNING",))], STAYS, [], [], []),
+        ([SlurmJob(1, partition="cpu, gpu", states=("PENDING",))], GOES, [1], [], []),
+        *(([SlurmJob(1, partition=lost, states=("RUNNING",))], STAYS, [1], [], []) for lost in ("", "GPU", "gone")),
+        ([SlurmJob(1, partition="gone", states=("PENDING",))], GOES, [], [], []),
+        ([RUNNING, QUEUED, ENDED], ALL, [17, 18], [], []),
     ],
 )
 def test_which_jobs(jobs: list[SlurmJob], what: Touched, hurt: list[int], queued: list[int], recent: list[int]) -> None:
-    """What holds nodes is hurt, and what waits where the partition goes; records matter where it is dropped."""
+    """What holds nodes is hurt, and what waits where the partition goes; records matter where it is dropped.
+
+    What runs where no partition is known may run on any node.
+    """
     affected = Affected.of(jobs, what)
     sorted_ids = [[job.job_id for job in part] for part in (affected.hurt, affected.queued, affected.recent)]
     assert sorted_ids == [hurt, queued, recent]
@@ -242,7 +260,7 @@ def test_not_for_ever() -> None:
     with pytest.raises(BlockedError, match="after 300 s, 1 job would be hurt") as caught:
         controller.wait(timeout=300)
     assert caught.value.code == "running_jobs"
-    assert 240 < sum(controller.slept) <= 300
+    assert sum(controller.slept) == 300
     controller = Controller([RUNNING])
     with pytest.raises(BlockedError):
         controller.wait(timeout=0)
@@ -263,11 +281,53 @@ def test_interrupted() -> None:
 def test_partitions_that_start_jobs(state: str) -> None:
     """After a hold the controller must show it, before an empty queue counts."""
     controller = Controller([], partitions=[state, state, "INACTIVE"])
-    assert controller.wait(held=True) == ["waiting for jobs: the controller still starts jobs in gpu"] * 2
+    shown = "waiting for jobs: the controller doesn't show yet that it starts no more jobs in gpu"
+    assert controller.wait(held=True) == [shown] * 2
 
 
 def test_partitions_that_start_none() -> None:
-    """Other states, and a partition that the controller doesn't have: nothing starts there."""
-    for state in ("INACTIVE", "DOWN", "SOMETHING_NEW"):
+    """Those that are shown as closed. One that isn't shown may start jobs all the same."""
+    for state in ("INACTIVE", "DOWN"):
         assert Controller([], partitions=[state]).wait(held=True) == []
-    assert Controller([]).wait(Touched(frozenset({"gone"})), held=True) == []
+    with pytest.raises(BlockedError, match="starts no more jobs in gone"):
+        Controller([]).wait(Touched(frozenset({"gone"})), held=True)
+
+
+def test_time_out_while_nobody_knows() -> None:
+    """The code says that no job was seen."""
+    with pytest.raises(BlockedError) as caught:
+        Controller(None).wait(timeout=60)
+    assert caught.value.code == "jobs_unknown"
+    with pytest.raises(BlockedError) as caught:
+        Controller([ENDED]).wait(DROPPED, timeout=60)
+    assert caught.value.code == "recent_jobs"
+
+
+def test_a_refusal_that_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A permission that is denied twice in a row, or a cluster that is gone: no wait mends it."""
+    for refusal in (PermissionDeniedError("denied", status=403, hint="ask"), NotFoundError("gone", status=404)):
+        controller = Controller([])
+
+        def queue(_: object, refusal: Exception = refusal) -> list[SlurmJob]:
+            raise refusal
+
+        monkeypatch.setattr(controller, "queue", queue)
+        with pytest.raises(BlockedError) as caught:
+            controller.wait()
+        assert (caught.value.code, len(controller.slept)) == ("jobs_unknown", 1)
+
+
+@pytest.mark.parametrize("key", ["PrivateData", "privatedata", "Private_Data"])
+@pytest.mark.parametrize(
+    ("value", "hides"), [("jobs", True), ("Accounts, Jobs", True), ("ALL", True), ("nodes", False)]
+)
+def test_a_queue_that_hides_jobs(key: str, value: str, hides: bool) -> None:
+    """With PrivateData in the live config an empty queue says nothing."""
+    live = answer()
+    live["orchestratorSpec"]["slurmSpec"]["config"] = {key: value}
+    spec = file_spec()
+    other_zone(spec)
+    for policy, told in (("block", "jobs_unknown"), ("wait", "jobs_unknown"), ("warn", "(jobs_unknown)")):
+        wanted = desired(spec, running_jobs=policy)
+        plan = guard(plan_cluster(wanted, live), wanted, live, lambda _: [], waits=policy == "wait")
+        assert verdict(plan) == (told if hides else "")

@@ -55,6 +55,39 @@ def test_protection_is_lifted_and_used_in_two_steps() -> None:
     assert compare_with_base(update, NAME, protected, answer()).blockers == ()
 
 
+def removing(base: Base, **lifecycle: Any) -> list[str]:
+    """The blockers of a branch that takes the pool `gpu` and its partition away."""
+    head = file_spec()
+    head["node_pools"] = [pool for pool in head["node_pools"] if pool["id"] != "gpu"]
+    slurm = head["orchestrator_spec"]["slurm_spec"]
+    slurm["partitions"] = [each for each in slurm["partitions"] if "gpu" not in each["node_pool_ids"]]
+    made = plan(head, answer(), **lifecycle)
+    seen = base.seen_from([desired(head, **lifecycle)])
+    return [each.code for each in compare_with_base(made, NAME, seen, answer()).blockers]
+
+
+def test_protection_is_not_lifted_and_a_pool_removed_in_one_step() -> None:
+    """Pain 98: both in one change is blocked; a pool may go while the protection stays, or after it was lifted."""
+    protected = Base({NAME: desired(file_spec())})
+    assert removing(protected, prevent_destroy=False) == ["protected_at_base"]
+    assert removing(Base({}, frozenset({NAME})), prevent_destroy=False) == ["protected_at_base"]
+    assert removing(protected) == []
+    assert removing(Base({NAME: desired(file_spec(), prevent_destroy=False)}), prevent_destroy=False) == []
+    assert removing(Base({}), prevent_destroy=False) == []
+
+
+def test_lifting_the_protection_is_no_harm_by_itself() -> None:
+    """Nor with a change that removes nothing, nor where it was the base already that wanted the pool gone."""
+    head, live = file_spec(), answer()
+    head["labels"]["x"] = "y"
+    live["nodePools"].append({**at(live, "nodePools[cpu]"), "id": "stray"})
+    lifted = desired(head, prevent_destroy=False)
+    base = Base({NAME: desired(file_spec())}).seen_from([lifted])
+    made = compare_with_base(plan(head, live, prevent_destroy=False), NAME, base, live)
+    assert {str(change.origin) for change in made.changes} == {"edit", "drift"}
+    assert made.blockers == ()
+
+
 def test_a_file_that_is_gone() -> None:
     """The cluster stays; the note says how it would be deleted (pain 82)."""
     made = removed(desired(file_spec()))

@@ -15,7 +15,7 @@ def test_a_pool_that_grows() -> None:
     spec = file_spec()
     at(spec, "node_pools[gpu].scaling_spec").update(min_node_count=4, max_node_count=6)
     made = plan(spec, answer())
-    assert made.capacity == (Capacity("gpu", Range(2, 4), Range(4, 6), "NVIDIA_H200_141GB", 8),)
+    assert made.capacity == (Capacity("gpu", Range(2, 4), Range(4, 6), "NVIDIA_H200_141GB", 8, "a3-ultragpu-8g"),)
     assert capacity_line(made.capacity[0]) == "gpu: 2-4 -> 4-6 nodes, +16 NVIDIA_H200_141GB"
     assert capacity_summary([made]) == "Capacity: 2-4 -> 4-6 nodes, +16 NVIDIA_H200_141GB"
 
@@ -33,11 +33,51 @@ def test_pools_that_come_and_go() -> None:
     assert plan(file_spec(), answer()).capacity == ()
 
 
+def test_a_pool_that_gets_other_machines() -> None:
+    """The old ones go and the new ones come, whether or not their number changes; what stays empty isn't named."""
+    spec = file_spec()
+    at(spec, "node_pools[gpu].machine_spec")["machine_type"] = "a4-highgpu-8g"
+    at(spec, "node_pools[cpu]")["machine_spec"] = {"machine_type": "n2-standard-32"}
+    at(spec, "node_pools[login]")["machine_spec"] = {"machine_type": "n2-standard-4"}
+    made = plan(spec, answer(), replace_on=("immutable_change",), prevent_destroy=False)
+    assert [(each.pool, each.before, each.after, each.accelerator) for each in made.capacity] == [
+        ("cpu", Range(0, 4), Range(0, 0), ""),
+        ("cpu", Range(0, 0), Range(0, 4), ""),
+        ("gpu", Range(2, 4), Range(0, 0), "NVIDIA_H200_141GB"),
+        ("gpu", Range(0, 0), Range(2, 4), "NVIDIA_B200"),
+        ("login", Range(1, 1), Range(0, 0), ""),
+        ("login", Range(0, 0), Range(1, 1), ""),
+    ]
+    assert [capacity_line(each) for each in totals(made.capacity)] == [
+        "0-0 -> 2-4 nodes, +16 at least, +32 at most NVIDIA_B200",
+        "2-4 -> 0-0 nodes, -16 at least, -32 at most NVIDIA_H200_141GB",
+        "0-0 -> 0-4 nodes of n2-standard-32",
+        "0-0 -> 1-1 nodes of n2-standard-4",
+        "1-5 -> 0-0 nodes of n2-standard-8",
+    ]
+    assert capacity_line(made.capacity[0]) == "cpu: 0-4 -> 0-0 nodes of n2-standard-8"
+
+
+def test_what_a_side_leaves_out_is_no_other_machine() -> None:
+    """The service shows accelerators that the file leaves to the machine type, and one that nobody here knows."""
+    spec, live = file_spec(), answer()
+    spec["labels"]["x"] = "y"
+    at(spec, "node_pools[gpu].machine_spec")["machine_type"] = "a9-newgpu-8g"
+    at(live, "nodePools[gpu].machineSpec").update(
+        machineType="a9-newgpu-8g", acceleratorType="NVIDIA_NEW", acceleratorCount=8
+    )
+    made = plan(spec, live)
+    assert made.changes
+    assert made.capacity == ()
+
+
 def test_totals_by_accelerator() -> None:
-    """Pools of a kind are summed; what cancels out is left out; plain nodes stand last."""
+    """Pools of a kind are summed; what cancels out is left out; plain nodes stand last, by their machine type."""
     pools = [
         Capacity("a", Range(0, 2), Range(0, 1)),
         Capacity("b", Range(0, 1), Range(0, 4)),
+        Capacity("f", Range(0, 1), Range(0, 4), machine_type="n2-standard-8"),
+        Capacity("g", Range(0, 1), Range(0, 2), machine_type="n2-standard-8"),
         Capacity("c", Range(1, 1), Range(0, 3), "G", 8),
         Capacity("d", Range(2, 2), Range(0, 0), "H", 4),
         Capacity("e", Range(0, 0), Range(2, 2), "H", 4),
@@ -45,6 +85,7 @@ def test_totals_by_accelerator() -> None:
     assert [capacity_line(each) for each in totals(pools)] == [
         "1-1 -> 0-3 nodes, -8 at least, +16 at most G",
         "0-3 -> 0-5 nodes",
+        "0-2 -> 0-6 nodes of n2-standard-8",
     ]
     assert capacity_summary([]) == ""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 
+from reconciler.plan.diff import diff
 from reconciler.plan.model import Action
 from tests.unit.plan.cases import SLURM, answer, at, file_spec, plan
 
@@ -71,6 +74,13 @@ EQUAL: list[tuple[str, Edit]] = [
     ("free values in either spelling, defaults left out", lambda f, a: (
         f["node_pools"][1].update(confidential_instance_config={"enable_x": True, "enable_y": False, "list": [{"a_b": 1}]}),
         at(a, "nodePools[cpu]").update(confidentialInstanceConfig={"enableX": True, "list": [{"aB": 1}]}))),
+    ("strings that came as something else", lambda f, a: (
+        f.update(labels={"a": "true", "b": "5", "c": "1.5"}), a.update(labels={"a": True, "b": 5, "c": 1.5, "d": None}),
+        slurm(f).update(config={"X": "7"}), live_slurm(a).update(config={"x": 7}))),
+    ("an enum by number", lambda f, a: (
+        at(f, "node_pools[cpu].machine_spec").update(accelerator_type="17"),
+        at(a, "nodePools[cpu].machineSpec").update(acceleratorType=17))),
+    ("an enum's zero", lambda f, a: at(a, "nodePools[cpu].machineSpec").update(acceleratorType=0)),
     ("confidential settings alike", lambda f, a: (
         f["node_pools"][1].update(confidential_instance_config={"x": True}),
         at(a, "nodePools[cpu]").update(confidentialInstanceConfig={"x": True}))),
@@ -113,6 +123,10 @@ DIFFERENT: list[tuple[str, Edit, list[str]]] = [
     ("scripts that change places", lambda f, a: (
         slurm(f).update(prolog_bash_scripts=["#!c", "#!x"]), live_slurm(a).update(prologBashScripts=["#!a", "#!b", "#!c"])),
      [f"{SLURM}.prolog_bash_scripts[0]", f"{SLURM}.prolog_bash_scripts[1]"]),
+    ("a script that others have moved past is no change", lambda f, a: (
+        slurm(f).update(prolog_bash_scripts=["#!b", "#!c", "#!x"]),
+        live_slurm(a).update(prologBashScripts=["#!e", "#!f", "#!x", "#!b", "#!c"])),
+     [f"{SLURM}.prolog_bash_scripts[0]", f"{SLURM}.prolog_bash_scripts[1]"]),
     ("an answer's pool without a readable id", lambda f, a: a["nodePools"].append({"id": {"x": 1}}), ["node_pools[{'x': 1}]"]),
     ("a script in front doesn't move the rest", lambda f, a: slurm(f)["prolog_bash_scripts"].insert(0, "#!/bin/sh\n"),
      [f"{SLURM}.prolog_bash_scripts[0]"]),
@@ -151,3 +165,30 @@ def test_a_moved_default_says_so() -> None:
     (change,) = plan(spec, answer()).changes
     assert (change.before, change.after, change.mask) == ("cpu", "gpu", f"{SLURM}.partitions")
     assert "default moves: cpu -> gpu" in change.reason
+
+
+def test_an_edited_script_behind_a_new_one_is_one_change() -> None:
+    """Before and after stand together, so that only what differs in it has to be read; what goes is named as well."""
+    spec, live = file_spec(), answer()
+    slurm(spec)["prolog_bash_scripts"] = ["#!new", "#!a", "#!b edited"]
+    live_slurm(live)["prologBashScripts"] = ["#!a", "#!b", "#!c"]
+    assert [(change.path[-3:], change.before, change.after) for change in plan(spec, live).changes] == [
+        ("[0]", None, "#!new"),
+        ("[2]", "#!b", "#!b edited"),
+        ("[3]", "#!c", None),
+    ]
+
+
+def test_every_script_that_goes_or_comes_is_named() -> None:
+    """Whatever two lists are compared, and wherever in them it is: a removal that no plan shows can't be reviewed."""
+    lists = [scripts for length in range(5) for scripts in product("abc", repeat=length)]
+    for old, new in product(lists, lists):
+        sides = [
+            {"orchestrator_spec": {"slurm_spec": {"prolog_bash_scripts": list(scripts)}}} for scripts in (old, new)
+        ]
+        changes = diff(*sides)
+        assert bool(changes) == (old != new)
+        assert len({change.path for change in changes}) == len(changes)
+        gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
+        assert gone <= Counter(change.before for change in changes), (old, new)
+        assert come <= Counter(change.after for change in changes), (old, new)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.plan.held import held_notes, is_held, is_state, same, state, states, with_states
+from reconciler.plan.held import alike, held_notes, is_held, is_state, same, state, states, with_states
 from reconciler.spec.reading import read_live
 from tests.unit.plan.cases import answer, at, file_spec, plan
 
@@ -30,6 +30,14 @@ def test_the_same_state() -> None:
     assert not same({"State": "UP"}, {"State": "DOWN"})
 
 
+def test_states_that_a_diff_takes_for_equal() -> None:
+    """Names are compared by meaning, values to the letter: a plan would show another spelling of a value."""
+    assert alike({"State": "INACTIVE"}, {"state": "INACTIVE"})
+    assert alike({}, {})
+    assert not alike({"State": "INACTIVE"}, {"State": "inactive"})
+    assert not alike({"State": "UP"}, {})
+
+
 def test_states_in_and_out() -> None:
     """What is taken out can be put back; partitions that aren't there are left out."""
     spec = file_spec()
@@ -41,6 +49,16 @@ def test_states_in_and_out() -> None:
     assert at(held, gpu)["config"] == {"MaxTime": "5", "State": "INACTIVE"}
     assert with_states(held, before) == spec
     assert with_states({}, before) == {}
+
+
+def test_only_the_named_partitions_are_touched() -> None:
+    """A step of a graceful change holds some partitions; jobs of the others go on."""
+    spec = file_spec()
+    held = with_states(spec, {"gpu": {"State": "INACTIVE"}})
+    slurm = "orchestrator_spec.slurm_spec"
+    assert at(held, f"{slurm}.partitions[cpu]") == at(spec, f"{slurm}.partitions[cpu]")
+    assert is_held(at(held, f"{slurm}.partitions[gpu]"))
+    assert with_states(spec, {"gone": {"State": "INACTIVE"}}) == spec
 
 
 def test_is_state() -> None:

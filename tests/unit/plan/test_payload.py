@@ -54,6 +54,19 @@ def test_service_filled_values_are_echoed() -> None:
     assert pool["provisioning_model"] == "ON_DEMAND"
 
 
+def test_enums_without_a_name_go_as_numbers() -> None:
+    """What an answer could only give as a number is no text for the service either: from the file, or carried over."""
+    spec, live = changed()
+    at(spec, "node_pools[cpu].machine_spec")["accelerator_type"] = "17"
+    at(live, "nodePools[cpu].machineSpec")["acceleratorType"] = 17
+    at(live, "nodePools[cpu]")["provisioningModel"] = 9
+    spec["lustre_export_config"] = {"destination_bucket": "b", "days_of_week": ["8", "FRIDAY"]}
+    sent = body(spec, live)
+    pool = at(sent, "node_pools[cpu]")
+    assert (pool["machine_spec"]["accelerator_type"], pool["provisioning_model"]) == (17, 9)
+    assert sent["lustre_export_config"]["days_of_week"] == [8, "FRIDAY"]
+
+
 def test_empty_values_of_service_filled_fields_reset_nothing() -> None:
     """An empty string, zero, {} or an unspecified enum means absent: the live value is echoed, not wiped."""
     spec, live = changed()

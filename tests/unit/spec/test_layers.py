@@ -47,7 +47,9 @@ def test_null_drops_a_default() -> None:
 
 def test_a_map_over_another_kind_replaces_it() -> None:
     """Only two maps are merged."""
-    assert spec_of(layered("spec: {labels: 5}", MINIMAL + "  labels: {a: b}\n"))["labels"] == {"a": "b"}
+    allowed = "lifecycle: {allow_unknown_fields: true}\n"
+    spec = spec_of(layered("spec: {knob: 5, labels: null}", MINIMAL + "  knob: {a: b}\n  labels: {a: b}\n" + allowed))
+    assert (spec["knob"], spec["labels"]) == ({"a": "b"}, {"a": "b"})
 
 
 def test_spellings_of_a_field_are_one_field_across_files() -> None:
@@ -177,6 +179,60 @@ def test_a_finding_stands_where_the_value_was_written() -> None:
     assert loaded.refused[0].message == "_defaults.yaml:3: labels.a: expected a string, got a list (and 1 more)"
 
 
+OVERRIDDEN: list[tuple[str, str, str]] = [
+    ("a spec that is none", "project: p\nspec: 1\n", '2:1 type: spec must be a mapping, got "1"'),
+    ("a lifecycle that is none", "lifecycle: [1]\n", "1:1 type: lifecycle must be a mapping, got a list"),
+    ("labels that are none", "spec:\n  labels: x\n", '2:3 type: labels must be a mapping of names to strings, got "x"'),
+    ("one label", "spec:\n  labels:\n    a: [1]\n", "3:5 type: labels.a: expected a string, got a list"),
+    ("pools that are none", "spec:\n  nodePools: {}\n", "2:3 type: node_pools must be a list, got a mapping"),
+    ("a state", "lifecycle:\n  state: gone\n", '2:3 type: lifecycle.state must be present or absent, got "gone"'),
+    ("a location", "location: [a]\n", "1:1 type: location must be a string, got a list"),
+    ("a number", "spec:\n  lustre_export_config: {start_time: {hours: x}}\n",
+     '2:39 type: hours: expected a whole number, got "x"'),
+    ("two spellings", "spec:\n  display_name: a\n  displayName: b\n",
+     "3:3 two-spellings: displayName and display_name are the same field"),
+]  # fmt: skip
+OVERRIDES = (
+    MINIMAL
+    + "  labels: {a: b}\n  display_name: x\n  lustre_export_config: {start_time: {hours: 1}}\nlifecycle: {state: present}\n"
+)
+
+
+@pytest.mark.parametrize(("reason", "defaults", "message"), OVERRIDDEN, ids=[case[0] for case in OVERRIDDEN])
+def test_a_value_that_cannot_be_is_an_error_though_every_file_overrides_it(
+    reason: str, defaults: str, message: str
+) -> None:
+    """The next file may not, and nobody would know what it inherits: told once, at its place; the files are refused."""
+    others: dict[str, str | bytes] = {
+        "clusters.d/_defaults.yaml": defaults,
+        "clusters.d/deep/b.yaml": OVERRIDES.replace("demo", "second"),
+        "elsewhere/c.yaml": MINIMAL,
+    }
+    loaded = load_one(OVERRIDES, others)
+    assert told(loaded.findings) == [f"clusters.d/_defaults.yaml:{message}"], reason
+    assert loaded.clusters == ()
+    assert {(each.source, each.message) for each in loaded.refused} == {
+        (source, "the _defaults.yaml of its folder, or of one above, can't be used")
+        for source in ("clusters.d/a.yaml", "clusters.d/deep/b.yaml")
+    }
+
+
+def test_what_a_nearer_file_makes_right_is_no_fault_of_defaults() -> None:
+    """Parts of messages, fields that the file lets pass, scripts in files: each file is judged as a whole."""
+    defaults = """\
+lifecycle:
+  paused: {until: 2030-01-01T00:00:00Z}
+spec:
+  future_knob: 1
+  node_pools: []
+  orchestrator_spec: {slurm_spec: {prolog_bash_scripts: [{file: s.sh}]}}
+"""
+    mine = MINIMAL + "lifecycle: {allow_unknown_fields: true, paused: {reason: x}}\n"
+    loaded = load_one(mine, {"clusters.d/_defaults.yaml": defaults, "clusters.d/s.sh": "#!/bin/bash\n"})
+    assert told(loaded.findings) == []
+    assert loaded.clusters
+
+
 def test_a_place_in_defaults_is_found_later() -> None:
     """Places are looked up by reading again, layers and merge keys included."""
     loaded = layered("spec:\n  labels:\n    team: ml\n", MINIMAL + "  labels: {a: b}\n")
@@ -261,6 +317,10 @@ def test_defaults_named_outright_are_checked(tmp_path: Path) -> None:
     write(tmp_path, {"clusters.d/_defaults.yaml": "- a"})
     loaded = load_in(tmp_path, "clusters.d/_defaults.yaml")
     assert told(loaded.findings) == ["clusters.d/_defaults.yaml:1:1 defaults: defaults must be a mapping"]
+    assert [each.source for each in loaded.refused] == ["clusters.d/_defaults.yaml"]
+    write(tmp_path, {"clusters.d/_defaults.yaml": "spec: 1"})
+    loaded = load_in(tmp_path, "clusters.d/_defaults.yaml")
+    assert told(loaded.findings) == ['clusters.d/_defaults.yaml:1:1 type: spec must be a mapping, got "1"']
     assert [each.source for each in loaded.refused] == ["clusters.d/_defaults.yaml"]
 
 

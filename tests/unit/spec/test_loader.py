@@ -402,7 +402,7 @@ def test_null_in_the_lifecycle_is_the_default() -> None:
         ("replace_on: [error]", "type", 'replace_on[0] must be immutable_change or error_state, got "error"', ""),
         ("ignore_changes: [1]", "type", 'ignore_changes[0] must be a string, got "1"', ""),
         ("paused: true", "type", "paused must be a mapping, got true", ""),
-        ("paused: {}", "required", "paused.reason is missing", ""),
+        ("paused: {}", "required", "paused.reason is missing", "add it, or leave out lifecycle.paused"),
         ("paused: {reason: ''}", "type", 'paused.reason must be a text that isn\'t empty, got ""', ""),
         ("paused: {reason: x, untl: y}", "unknown-field", None, 'did you mean "until"?'),
         (
@@ -430,7 +430,8 @@ def test_what_is_wrong_in_the_lifecycle(text: str, rule: str, message: str | Non
     loaded = load_one(MINIMAL + f"lifecycle:\n  {text}\n")
     assert not loaded.clusters
     (finding,) = loaded.findings
-    assert (finding.line, finding.rule, finding.hint) == (10, rule, hint)
+    otherwise = f"correct it, or leave out lifecycle.{text.partition(':')[0]}"
+    assert (finding.line, finding.rule, finding.hint) == (10, rule, hint or otherwise)
     assert message is None or finding.message == f"lifecycle.{message}"
 
 
@@ -693,6 +694,15 @@ def test_selecting_clusters(several: Loaded, patterns: list[str], ids: set[str])
     assert {each.message for each in chosen.findings if each.rule == "w"} == ids & {"a1", "b"}
     assert ("clusters.d/c.yaml" in {each.file for each in chosen.findings}) is ("c" in ids)
     assert "clusters.d/d.yaml" in {each.file for each in chosen.findings}
+
+
+def test_what_was_selected_can_be_asked_for(several: Loaded) -> None:
+    """Of clusters that no file names too: the files at another revision are narrowed down in the same way."""
+    a1, b, new = (ClusterName("acme-ml", "us-central1", each) for each in ("a1", "b", "new"))
+    assert [several.concerns(name) for name in (a1, b, new)] == [True, True, True]
+    chosen = several.select(["a1", "new"])
+    assert [chosen.concerns(name) for name in (a1, b, new)] == [True, False, True]
+    assert [chosen.select(["b", "new"]).concerns(name) for name in (a1, b, new)] == [False, False, True]
 
 
 # Places, later

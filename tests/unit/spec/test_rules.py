@@ -23,6 +23,7 @@ WARNINGS = {
     "service-account",
     "slurm-unknown-parameter",
     "slurm-preempt",
+    "secret-in-parameter",
     "secret-in-script",
     "slurm-command-in-script",
     "kill-by-user",

@@ -1,4 +1,4 @@
-"""Rules on the lifecycle: paths to ignore, time zones."""
+"""Rules on the lifecycle: paths to ignore, pauses, time zones."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ ZONE = "lifecycle.maintenance_window.time_zone"
 
 def window(zone: str) -> dict[str, object]:
     return {"lifecycle.maintenance_window": {"days": ["sat"], "start": "02:00", "hours": 4, "time_zone": zone}}
+
+
+def pause(reason: str) -> dict[str, object]:
+    return {"lifecycle.paused": {"reason": reason}}
 
 
 BROKEN = [
@@ -30,6 +34,7 @@ BROKEN = [
         f"{IGNORE}.0",
         ('"future_knob"',),
     ),
+    Broken("a pause of blanks", "pause-reason", pause(" \t"), "lifecycle.paused.reason", ("says nothing",)),
     *(
         Broken(f"time zone {zone!r}", "time-zone", window(zone), ZONE, ("Europe/Zurich",))
         for zone in ("Mars/Olympus", "", "../etc/passwd", "Europe")
@@ -38,6 +43,7 @@ BROKEN = [
 
 FINE = [
     Fine("paths in either spelling", {IGNORE: ["labels.cost-center", "nodePools[*].scalingSpec"]}),
+    Fine("a pause", pause("holidays")),
     Fine("the default time zone", window("UTC")),
     Fine("a named time zone", window("Europe/Zurich")),
 ]

@@ -39,6 +39,10 @@ BROKEN = [
         ("line 2 of scripts/start.sh",),
     ),
     *(
+        Broken(f"the path {path}", "secret-in-script", {STARTUP: f"{HEAD}cp {path} /x\n"}, STARTUP, ("path", "bucket"))
+        for path in ("/root/.ssh/id_rsa", "/etc/munge/munge.key", "server.pem", "service-account.json")
+    ),
+    *(
         Broken(
             f"pain 109: an epilog with {line}",
             "slurm-command-in-script",

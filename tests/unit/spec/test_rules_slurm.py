@@ -48,6 +48,19 @@ def preempt(kind: Any, mode: str, words: str) -> Broken:
 BROKEN = [
     *(
         Broken(
+            f"a secret in {place}.{name}", "secret-in-parameter", {f"{place}.{name}": text}, f"{place}.{name}", (name,)
+        )
+        for place, name, text in (
+            (CONFIG, "AccountingStoragePass", "hunter"),
+            (CONFIG, "JobCompPass", "hunter"),
+            (CONFIG, "job_comp_pass", "hunter"),
+            (CONFIG, "SlurmctldParameters", "password=hunter22"),
+            ("spec.labels", "wandb-token", "hunter"),
+            ("spec.node_pools.1.labels", "password", "hunter"),
+        )
+    ),
+    *(
+        Broken(
             f"{name} beside config",
             "slurm-superseded",
             {f"{SLURM}.{name}": {"accounting_storage_enforce": "limits", "preempt_type": "preempt/qos"}},
@@ -171,6 +184,7 @@ BROKEN = [
 ]
 
 FINE = [
+    Fine("the path of a socket", {f"{CONFIG}.AccountingStoragePass": "/var/run/munge/munge.socket.2"}),
     Fine("no parameters", {CONFIG: GONE}),
     Fine("scheduling without config", {CONFIG: GONE, f"{SLURM}.scheduling": {"preempt_type": "preempt/qos"}}),
     Fine("an empty config excludes nothing", {CONFIG: {}, f"{SLURM}.accounting": {"accounting_storage_enforce": "x"}}),

@@ -163,6 +163,45 @@ def test_invalid(reason: str, spec: dict[str, Any]) -> None:
     assert not CLUSTER.is_valid({"cluster_id": "a", "spec": spec})
 
 
+STRANGERS: list[tuple[str, dict[str, Any]]] = [
+    ("at the top", {"future_knob": {"a": [1]}}),
+    ("beside what is known", {"displayName": "a", "futureKnob": None}),
+    ("in a message", {"orchestrator_spec": {"slurm_spec": {"future_knob": 1}}}),
+    ("in a list's item", {"node_pools": [{
+        "id": "a", "machine_spec": {"machine_type": "n"}, "scaling_spec": {"max_node_count": 1}, "future_knob": True}]}),
+    ("below a list's item", {"nodePools": [{
+        "id": "a", "machineSpec": {"machineType": "n", "future_knob": {}}, "scalingSpec": {"maxNodeCount": 1}}]}),
+    ("in another spelling's message", {"orchestratorSpec": {"slurmSpec": {"partitions": [{
+        "id": "p", "nodePoolIds": ["a"], "futureKnob": "x"}]}}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("where", "spec"), STRANGERS, ids=[where for where, _ in STRANGERS])
+def test_unknown_fields_are_valid_where_they_are_allowed(where: str, spec: dict[str, Any]) -> None:
+    """An editor marks them just where the tool refuses them: unless `lifecycle.allow_unknown_fields` is true."""
+    found: list[Problem] = []
+    read_file(copy.deepcopy(spec), ("spec",), lambda _: None, found.append, allow_unknown=True)
+    assert [problem for problem in found if problem.rule != "required"] == []
+    raw = {"cluster_id": "a", "spec": spec}
+    assert list(CLUSTER.iter_errors(raw | {"lifecycle": {"allow_unknown_fields": True}})) == [], where
+    refusing: list[Any] = [
+        None,
+        {},
+        {"allow_unknown_fields": False},
+        {"allow_unknown_fields": None},
+        {"state": "present"},
+    ]
+    assert not any(CLUSTER.is_valid(raw | {"lifecycle": lifecycle}) for lifecycle in refusing)
+    assert not CLUSTER.is_valid(raw)
+
+
+@pytest.mark.parametrize(("reason", "spec"), INVALID, ids=[reason for reason, _ in INVALID])
+def test_what_is_known_stays_checked_where_unknown_fields_are_allowed(reason: str, spec: dict[str, Any]) -> None:
+    """The switch lets in what isn't known, and nothing that is known and wrong."""
+    raw = {"cluster_id": "a", "spec": spec, "lifecycle": {"allow_unknown_fields": True}}
+    assert CLUSTER.is_valid(raw) is reason.startswith("an unknown field")
+
+
 ENVELOPES = [
     ("no id", {}, False),
     ("an id that can't be", {"cluster_id": "A"}, False),

@@ -92,6 +92,21 @@ def test_a_file_is_read_once_for_all_clusters() -> None:
     assert startup(first) is startup(second)
 
 
+def test_one_file_by_two_ways_is_one_text(tmp_path: Path) -> None:
+    """Cluster files of two folders name it differently; it is read once, and told by one name."""
+    write(
+        tmp_path,
+        {
+            "scripts/s.sh": GOOD,
+            "clusters.d/a.yaml": STARTUP + "{file: ../scripts/s.sh}\n",
+            "clusters.d/deep/b.yaml": (STARTUP + "{file: ../../scripts/s.sh}\n").replace("demo", "second"),
+        },
+    )
+    first, second = (startup(desired) for desired in load_in(tmp_path).clusters)
+    assert first is second
+    assert first.file == "scripts/s.sh"
+
+
 def test_script_texts_survive_copies() -> None:
     """Copies and pickles keep the place."""
     text = FileText(GOOD, "s.sh", 1, in_step=True)
@@ -220,6 +235,13 @@ def test_an_end_too_early_is_told_at_the_last_line() -> None:
     assert told(checked(text)) == ["clusters.d/a.yaml:12:0 script-syntax: syntax error: unexpected end of file"]
 
 
+def test_lines_are_counted_as_bash_counts_them() -> None:
+    """Characters that Unicode takes for line ends are none in a script."""
+    script = "#!/bin/bash\necho 'a\x85b\u2028c'\nif true; then\n  echo\n"
+    (line,) = told(checked(STARTUP + "{file: s.sh}\n", {"clusters.d/s.sh": script}))
+    assert line == "clusters.d/s.sh:4:0 script-syntax: syntax error: unexpected end of file"
+
+
 @pytest.mark.parametrize("written", ['"#!/bin/bash\\nfi\\n"', ">\n        #!/bin/bash\n\n        fi\n"])
 def test_in_other_texts_the_line_is_told_in_words(written: str) -> None:
     """Quoted and folded texts have other lines than the file: the place is where they begin."""
@@ -331,6 +353,21 @@ def test_scripts_of_refused_clusters_can_be_checked() -> None:
     assert [desired.name.cluster_id for desired in loaded.readable] == ["demo"]
     assert [each.rule for each in check_scripts(loaded.readable)] == ["script-syntax"]
     assert loaded.select(["b"]).readable == ()
+
+
+def test_many_scripts_are_checked_side_by_side() -> None:
+    """More than a few are shared out among threads; each still has its own remarks, at its own place."""
+    faults = {3: "fi", 5: "done", 8: "esac"}
+    others = {
+        f"clusters.d/b{number}.yaml": (
+            STARTUP + block(f"#!/bin/bash\n{faults.get(number, f'echo {number}')}\n")
+        ).replace("demo", f"b{number}")
+        for number in range(10)
+    }
+    assert told(checked(STARTUP + block(GOOD), others)) == [
+        f"clusters.d/b{number}.yaml:11:0 script-syntax: syntax error near unexpected token `{word}'"
+        for number, word in faults.items()
+    ]
 
 
 def test_without_bash_there_is_one_warning() -> None:

@@ -244,6 +244,23 @@ def test_ids_are_names() -> None:
     assert conf.lines == (None, None, None, None)
 
 
+def test_a_pool_without_nodes() -> None:
+    """No line stands for no nodes, and a partition over such pools alone has none; the others are as they were."""
+    pools = [
+        {"id": "none", "scaling_spec": {"max_node_count": 0}},
+        {"id": "some", "scaling_spec": {"max_node_count": 2}},
+    ]
+    partitions = [{"id": "p", "node_pool_ids": ["none"]}, {"id": "q", "node_pool_ids": ["none", "some"]}]
+    conf = render(desired({"node_pools": pools, "orchestrator_spec": {"slurm_spec": {"partitions": partitions}}}))
+    heads = [line for line in conf.text.splitlines() if "Name=" in line or "Nodes=" in line]
+    assert [line.removesuffix("\\").strip() for line in heads] == [
+        "NodeName=some-[0-1]",
+        "PartitionName=p",
+        "PartitionName=q",
+        "Nodes=some-[0-1]",
+    ]
+
+
 def test_quoted_text() -> None:
     """A text in double quotes may have spaces."""
     assert line_of(conf_of('{"config": {"X11Parameters": " \\"a b\\" "}}'), (*SLURM, "config", "X11Parameters")) == (

@@ -268,6 +268,9 @@ def test_windows_line_ends_make_no_difference() -> None:
     assert value("a: 1\r\nb: |\r\n  x\r\n  y\r\n") == {"a": 1, "b": "x\ny\n"}
 
 
+LOOK = "look there and just before: brackets and quotes must be closed, and what belongs together indented alike"
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
@@ -306,20 +309,32 @@ def test_windows_line_ends_make_no_difference() -> None:
             "3:1 yaml: not valid YAML: found a tab character that violates indentation while scanning a plain scalar",
             "indent with spaces: YAML allows no tabs there",
         ),
-        ("a: *b", "1:4 yaml: not valid YAML: found undefined alias", ""),
-        ("a: &x 1\nb: &x 2", "2:4 yaml: this anchor is defined a second time (first on line 1)", ""),
+        (
+            "a: *b",
+            "1:4 yaml: not valid YAML: found undefined alias",
+            "define its anchor (&) further up, or put the value in quotes",
+        ),
+        (
+            "a: &x 1\nb: &x 2",
+            "2:4 yaml: this anchor is defined a second time (first on line 1)",
+            "give it a name of its own",
+        ),
         (
             'a: "b',
             "1:6 yaml: not valid YAML: found unexpected end of stream while scanning a quoted scalar",
-            "",
+            LOOK,
         ),
         (
             "a: [1, 2",
             "2:1 yaml: not valid YAML: did not find expected ',' or ']' while parsing a flow sequence",
-            "",
+            LOOK,
         ),
-        ("a: 1\n...\nb: 2", "3:1 yaml: not valid YAML: did not find expected <document start>", ""),
-        ("%YAML 2.0\n---\na: 1", "1:1 yaml: not valid YAML: found incompatible YAML document", ""),
+        (
+            "a: 1\n...\nb: 2",
+            "3:1 yaml: not valid YAML: did not find expected <document start>",
+            "begin the next document with ---",
+        ),
+        ("%YAML 2.0\n---\na: 1", "1:1 yaml: not valid YAML: found incompatible YAML document", LOOK),
     ],
 )
 def test_a_syntax_error_has_its_place_and_what_to_do(text: str, message: str, hint: str) -> None:

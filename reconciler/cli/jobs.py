@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from reconciler.cli.jobs_session import Attend, AttendTime, Job, Partition, Version, seconds_of, session, warn
+from reconciler.cli.jobs_session import Attend, AttendTime, Job, Partition, Session, Version, seconds_of, session, warn
 from reconciler.cli.jobs_submit import submit
 from reconciler.cli.options import Cluster, Endpoint, Impersonate, Report, ReportFormat
+from reconciler.errors import ReconcilerError, UsageError
 
 if TYPE_CHECKING:
     from reconciler.cloud.slurm_answers import SlurmAnswer
@@ -50,18 +51,14 @@ def list_jobs(
     from reconciler.cli.output import show
     from reconciler.views.jobs import jobs_json, jobs_text
 
+    states = _states(state or [])
     with session(context, cluster, version, endpoint, impersonate) as opened:
         answer = opened.slurm.jobs(opened.name)
-    states = {word.strip().upper() for given in state or [] for word in given.split(",")}
-    found = [
-        job
-        for job in answer.jobs
-        # A pending job may name several partitions.
-        if (not partition or partition in job.partition.split(","))
-        and (not user or user == job.user)
-        and (not states or states.intersection(job.states))
-    ]
-    warnings = warn((*answer.errors, *answer.warnings))
+        # A pending job may name several partitions; one that has jobs need not be there any more.
+        there = [job for job in answer.jobs if not partition or partition in job.partition.split(",")]
+        missing = [] if there or not partition else _missing(opened, partition)
+    found = [job for job in there if user in ("", job.user) and (not states or states.intersection(job.states))]
+    warnings = warn((*answer.errors, *answer.warnings, *missing))
     show(jobs_json(found, warnings) if output is ReportFormat.JSON else jobs_text(found))
 
 
@@ -117,7 +114,7 @@ def cancel(
     from reconciler.cloud.slurm_job import JobId
     from reconciler.views.jobs import cancelled_text, jobs_json
 
-    job_id, seconds = JobId.parse(job), seconds_of(timeout)
+    job_id, seconds = JobId.parse(job), seconds_of(timeout, attend=attend)
     with session(context, cluster, version, endpoint, impersonate) as opened:
         cancelled = opened.slurm.cancel(opened.name, job_id)
         jobs, result = cancelled.jobs, "already_finished" if cancelled.was_finished else "cancelling"
@@ -147,6 +144,32 @@ def wait(
         waited = opened.wait(job_id, seconds)
     show(jobs_json(waited.jobs) if output is ReportFormat.JSON else outcomes(str(job_id), waited.jobs))
     raise typer.Exit(0 if waited.is_completed else 1)
+
+
+def _states(given: list[str]) -> set[str]:
+    """The states to list. Raises UsageError for a word that Slurm has none of."""
+    from reconciler.cloud.slurm_job import STATE_WORDS
+    from reconciler.spec.findings import did_you_mean
+
+    words = {word.strip().upper() for each in given for word in each.split(",")}
+    for word in sorted(words.difference(STATE_WORDS)):
+        hint = did_you_mean(word, STATE_WORDS) or f"known: {', '.join(STATE_WORDS)}"
+        raise UsageError(f"--state {word}: Slurm has no such state", hint=hint)
+    return words
+
+
+def _missing(opened: Session, partition: str) -> list[str]:
+    """A sentence if the cluster has no such partition: then an empty list doesn't mean that nothing is queued."""
+    from reconciler.spec.findings import did_you_mean
+
+    try:
+        names = [each.name for each in opened.slurm.partitions(opened.name)]
+    except ReconcilerError as error:
+        return [f"it isn't known whether there is a partition {partition}: {error.summary}"]
+    if partition in names:
+        return []
+    hint = did_you_mean(partition, names) or f"it has: {', '.join(names) or 'none'}"
+    return [f"{opened.cluster} has no partition {partition}; {hint}"]
 
 
 def _show_answer(answer: SlurmAnswer, output: ReportFormat) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from reconciler.errors import InterruptedRun, PendingError, ReconcilerError
+from reconciler.errors import InterruptedRun, PendingError, ReconcilerError, UsageError
 
 if TYPE_CHECKING:
     from reconciler.cloud.slurm import Slurm
@@ -106,8 +106,10 @@ def warn(messages: Iterable[object]) -> list[str]:
     return warnings
 
 
-def seconds_of(timeout: str | None) -> float | None:
-    """A `--timeout` in seconds; None for no end. Raises UsageError."""
+def seconds_of(timeout: str | None, *, attend: bool = True) -> float | None:
+    """A `--timeout` in seconds; None for no end. Raises UsageError, also where nothing is waited for."""
     from reconciler.cli.session import duration
 
+    if timeout is not None and not attend:
+        raise UsageError("--timeout says how long to wait, and there is no --wait")
     return None if timeout is None else duration("--timeout", timeout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 
 import typer
 
@@ -77,16 +77,18 @@ def submit(
     """
     from reconciler.cli.output import say
     from reconciler.cloud.slurm_submission import JobOptions, prepare
+    from reconciler.views.safe import safe
 
+    _check_text({"--partition": partition, "--name": job_name, "--cwd": cwd, "--env": "".join(env or [])})
     variables = _environment(env or [])
     options = JobOptions(partition, nodes, tasks_per_node, cpus_per_task, time_limit, job_name, cwd, variables)
-    seconds = seconds_of(timeout)
+    seconds = seconds_of(timeout, attend=attend)
     submission = prepare(_script(script), options, _json_object(json_file))
-    for note in submission.notes:
-        say(f"note: {note}")
     as_json = output is ReportFormat.JSON
     with session(context, cluster, version, endpoint, impersonate) as opened:
         submitted = _submit(opened, submission)
+        for note in submission.notes:  # of a job that exists, in a cluster that does
+            say(f"note: {safe(note)}")
         if attend:
             raise typer.Exit(_attend(opened, submitted, seconds, as_json=as_json))
         _tell(opened, submitted, submission, as_json=as_json)
@@ -143,12 +145,39 @@ def _json_object(path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     try:
-        value = json.loads(read_text(path, _LIMIT))
+        text = read_text(path, _LIMIT).removeprefix("\ufeff")
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        # What Python reads and no JSON can hold: a number like 1e999, half a character.
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{path}: holds half a character, {error.object[error.start]!a}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: no JSON: {error}") from None
     if not isinstance(value, dict):
         raise InputError(f"{path}: no JSON object")
     return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are there once each: of two values nobody can tell which one was meant."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is there twice")
+    return made
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _check_text(options: dict[str, str]) -> None:
+    """The shell passes any bytes on, and JSON can't. Raises UsageError."""
+    for option, text in options.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{option} isn't UTF-8 text") from None
 
 
 def _environment(pairs: list[str]) -> dict[str, str]:

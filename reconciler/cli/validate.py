@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from reconciler.cli.options import Only, Paths
+from reconciler.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reconciler.engine.slurmctld import Checked
     from reconciler.spec.findings import Finding
     from reconciler.spec.loader import Loaded
+    from reconciler.spec.names import ClusterName
 
-ANY_SLURMCTLD = "found"  # what a bare --slurm is taken for: whichever the machine has
+ANY_SLURMCTLD = "\0"  # what a bare --slurm is taken for: whichever the machine has; no file is called so
 
 
 class FindingsFormat(StrEnum):
@@ -50,10 +54,12 @@ def validate(
     from reconciler.views.findings import findings_github, findings_text
     from reconciler.views.json import findings_json
 
+    if slurm == "":
+        raise UsageError("--slurm= names no slurmctld", hint="say --slurm=PATH, or --slurm for whichever there is")
     loaded = load_files(paths, only)
     found = {*loaded.findings, *check_scripts(loaded.readable)}
     if slurm is not None:
-        found.update(_slurm_findings(loaded, Path(slurm) if slurm != ANY_SLURMCTLD else None))
+        found.update(_slurm_findings(loaded, None if slurm == ANY_SLURMCTLD else slurm))
     findings = sorted(found, key=lambda each: (each.file, each.line, each.column, each.rule, each.message))
     match output:
         case FindingsFormat.TEXT:
@@ -65,19 +71,32 @@ def validate(
     raise typer.Exit(any(finding.severity is Severity.ERROR for finding in findings))
 
 
-def _slurm_findings(loaded: Loaded, slurmctld: Path | None) -> list[Finding]:
-    """What a real controller says, at the lines of the files. A machine without one is said, and fails nothing."""
+def _slurm_findings(loaded: Loaded, slurmctld: str | None) -> list[Finding]:
+    """What a real controller says, at the lines of the files. What wasn't tried is said aside, and fails nothing."""
     from reconciler.cli.output import say
     from reconciler.engine.slurmctld import NoSlurmctld, check
     from reconciler.spec.findings import Finding
+    from reconciler.views.safe import safe
 
     try:
-        said = check(loaded.clusters, slurmctld=slurmctld)
+        checked = check(loaded.clusters, slurmctld=slurmctld)
     except NoSlurmctld as none:
-        say(f"not checked with Slurm: {none}")
+        say(f"not checked with Slurm: {safe(str(none))}")
         return []
+    for line in _untried(loaded, checked):
+        say(f"not checked with Slurm: {safe(line)}")
     return [
         Finding(*loaded.locate(desired, problem.path), problem.rule, problem.severity, problem.message, problem.hint)
         for desired in loaded.clusters
-        for problem in said.get(desired.name, ())
+        for problem in checked[desired.name].problems
     ]
+
+
+def _untried(loaded: Loaded, checked: Mapping[ClusterName, Checked]) -> Iterator[str]:
+    """What no controller has seen, and why."""
+    for refused in loaded.refused:
+        what = f"{'/'.join(refused.name)} ({refused.source})" if refused.name else refused.source
+        yield f"{what}, for it has errors"
+    for name, found in checked.items():
+        if found.untried:
+            yield f"{', '.join(found.untried)} ({'/'.join(name)}), which a trial must go without"

@@ -15,7 +15,7 @@ from reconciler.cloud import slurm_answers as answers
 from reconciler.cloud import slurm_replies as replies
 from reconciler.cloud import slurm_versions as versions
 from reconciler.cloud.slurm_answers import SlurmAnswer
-from reconciler.cloud.slurm_job import JobId, SlurmJob
+from reconciler.cloud.slurm_job import JobId, SlurmJob, describe
 from reconciler.cloud.slurm_replies import Reply, SlurmMessage
 from reconciler.cloud.slurm_shapes import SlurmPartition
 from reconciler.cloud.slurm_submission import Submission
@@ -38,7 +38,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """A cancel that was taken; the job takes a moment to stop. jobs: the records as they were before."""
+    """A cancel that was taken; the job takes a moment to stop. jobs: the records as last seen, perhaps before it."""
 
     jobs: tuple[SlurmJob, ...]
     was_finished: bool
@@ -67,9 +67,10 @@ class Slurm:
     def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:
         """All jobs that the controller knows: pending, running, and those that ended in the last minutes.
 
-        Errors beside the jobs are a failure here: who asks before a change must not take a part for the whole.
+        Errors beside the jobs are a failure here: who asks before a change must not take a part for the whole. Takes
+        as long as `Settings.queue_budget` allows.
         """
-        place, reply = self._ask(name, "GET", "slurm", "jobs/")
+        place, reply = self._ask(name, "GET", "slurm", "jobs/", limits=self._transport.for_queues)
         answer = answers.answer_of(place, reply)
         if answer.errors:
             raise answers.failure(place, reply)
@@ -114,7 +115,10 @@ class Slurm:
         raise _ambiguous(name, submission, f"{place}: {reply}")
 
     def cancel(self, name: ClusterName, job_id: JobId) -> Cancelled:
-        """Cancel a job, an array, or one task. One that is over is a success, one that nobody knows a SlurmError."""
+        """Cancel a job, an array, or one task. One that is over is a success, one that nobody knows a SlurmError.
+
+        Raises SlurmError, too, where the answer proves nothing and the job goes on.
+        """
         jobs = self.find(name, job_id).jobs
         # Asked first, since v0.0.38 answers the same for a job that runs and for one that is over.
         if all(job.is_finished for job in jobs):
@@ -124,7 +128,18 @@ class Slurm:
         others = [problem for problem in problems if problem.number != replies.ALREADY_DONE]
         if others or (reply.is_refusal and not problems) or reply.content is None:
             raise answers.failure(place, replace(reply, errors=tuple(others)))
-        return Cancelled(jobs, was_finished=bool(problems) and len(jobs) == 1)
+        if not problems and "errors" in reply.content:
+            return Cancelled(jobs, was_finished=False)
+        # "Already completing or completed", or neither errors nor their absence: what came of it shows in the job.
+        jobs = self.find(name, job_id).jobs
+        if not all(job.is_ending for job in jobs):
+            said = "; ".join(map(str, problems)) or f"{reply}"
+            raise SlurmError(
+                f"{place}: {said}; but job {job_id} is still shown as {describe(jobs)}",
+                hint=f"see what becomes of it: 'reconciler jobs show {'/'.join(name)} {job_id}'",
+                code="not_cancelled",
+            )
+        return Cancelled(jobs, was_finished=all(job.is_finished for job in jobs))
 
     def _recorded(self, name: ClusterName, job_id: JobId, limits: Limits | None, before: str = "") -> SlurmAnswer:
         """The history. before: what every message begins with."""

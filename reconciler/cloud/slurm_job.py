@@ -24,6 +24,14 @@ _FINAL_STATES = (
 _STATES = ("PENDING", *_RUNNING_STATES, *_FINAL_STATES)
 # Flags that stay on a job that is over. Any other one says that something is still to come.
 _FINAL_FLAGS = frozenset({*_FINAL_STATES, "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"})
+_ENDING = "COMPLETING"
+_FLAGS = (
+    *("LAUNCH_FAILED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESIZING", "CONFIGURING", _ENDING, "STOPPED"),
+    *("RECONFIG_FAIL", "POWER_UP_NODE", "REVOKED", "REQUEUE_FED", "RESV_DEL_HOLD", "SIGNALING", "STAGE_OUT"),
+    "EXPEDITING",
+)
+# Every word that Slurm has for a job's state, of 22.05 to 25.11.
+STATE_WORDS = (*_STATES, *_FLAGS)
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 _ID = re.compile(r"([1-9]\d{0,9})(?:_(\d{1,9})|\+(\d{1,9}))?")
 
@@ -76,6 +84,11 @@ class SlurmJob:
     def is_finished(self) -> bool:
         """Whether nothing more will come. A word that isn't known means no: a newer Slurm may have more of them."""
         return self.state in _FINAL_STATES and _FINAL_FLAGS.issuperset(self.states)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether it is over, or about to be: what still runs of it is being tidied up."""
+        return self.state in _FINAL_STATES or _ENDING in self.states
 
     @property
     def is_pending(self) -> bool:

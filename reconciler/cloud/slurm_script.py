@@ -27,6 +27,9 @@ def read_script(text: str, source: str) -> Script:
     Raises InputError for what sbatch refuses, too: a first line without `#!`, DOS line ends, NUL characters. Slurm's
     API takes all of them, and the job fails on the node (seen in 22.05 and 25.11).
     """
+    if text.startswith("\ufeff"):
+        hint = "save it as UTF-8 without one: sed -i '1s/^\\xEF\\xBB\\xBF//'"
+        raise InputError(f"{source}: begins with a byte order mark, behind which no system sees the #!", hint=hint)
     if not text.startswith("#!"):
         raise InputError(f"{source}: the first line doesn't say what runs the script", hint="such as #!/bin/bash")
     if "\r\n" in text:

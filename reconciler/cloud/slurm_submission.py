@@ -6,6 +6,7 @@ environment.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from reconciler.errors import InputError, UsageError
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _FALLBACK_DIRECTORY = "/tmp"  # noqa: S108 - a path on the cluster; nothing is written here
 _NODE_FIELDS = ("nodes", "minimum_nodes", "maximum_nodes")
+_COUNTS = ("time_limit", *_NODE_FIELDS, "tasks_per_node", "cpus_per_task")
 _CHDIR = ("-D", "--chdir")
 
 
@@ -92,11 +94,11 @@ def prepare(script: Script | None, options: JobOptions, given: Mapping[str, Any]
     for job in described:
         kept = {name: value for name, value in job.items() if not (name in _NODE_FIELDS and "nodes" in chosen)}
         complete = {**kept, **chosen}
-        if "time_limit" in complete:
-            minutes = number(complete["time_limit"])
-            complete["time_limit"] = complete["time_limit"] if minutes is None else minutes
+        _check_counts(complete)
+        if (minutes := _minutes(complete.get("time_limit"))) is not None:
+            complete["time_limit"] = minutes
         complete["environment"] = {"PATH": _PATH, **_environment(job.get("environment")), **options.environment}
-        directory, note = _directory(text(complete.get("current_working_directory")), script)
+        directory, note = _directory(complete.get("current_working_directory"), script)
         complete["current_working_directory"] = directory
         notes += [note] if note and note not in notes else []
         jobs.append(complete)
@@ -104,16 +106,35 @@ def prepare(script: Script | None, options: JobOptions, given: Mapping[str, Any]
 
 
 def _as_body(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A submit body of `job` or `jobs`, and perhaps `script`. Of two things that can't both be meant it takes none."""
+    if "job" in given and "jobs" in given:
+        raise InputError("the JSON file holds both job and jobs", hint="put all of them into jobs")
     body: dict[str, Any] = dict(given) if "job" in given or "jobs" in given else {"job": dict(given)}
     if isinstance(body.get("job"), dict) and "script" in body["job"]:
+        if "script" in body:
+            raise InputError("the JSON file holds a script in the job, and one beside it", hint="keep one of them")
         job = dict(body["job"])
-        body = {"script": job.pop("script"), **body, "job": job}
+        body = {"script": job.pop("script"), "job": job}
     jobs = body.get("jobs", [body.get("job")])
     if not isinstance(jobs, list) or not jobs or not all(isinstance(job, dict) for job in jobs):
         raise InputError("the JSON file describes no job", hint='it looks like {"job": {"partition": "cpu", …}}')
     if unknown := sorted(set(body) - {"job", "jobs", "script"}):
         raise InputError(f"the JSON file holds {', '.join(unknown)} beside the job", hint="put it into the job")
     return body
+
+
+def _check_counts(job: Mapping[str, Any]) -> None:
+    """Slurm, and Python, take true for 1 and cut off fractions. Whatever else is no number is Slurm's to refuse."""
+    for name in _COUNTS:
+        count = job.get(name)
+        count = count.get("number") if isinstance(count, dict) else count
+        if isinstance(count, bool) or (isinstance(count, float) and not count.is_integer()):
+            raise InputError(f"{name} must be a whole number, and is {json.dumps(count)}")
+
+
+def _minutes(limit: object) -> int | None:
+    """A time limit in minutes; None where it's another one, which is Slurm's to read: 00:05:00, infinite."""
+    return number(limit) if not isinstance(limit, str) or limit.isdecimal() else None
 
 
 def _script_of(body: Mapping[str, Any]) -> Script:
@@ -129,12 +150,17 @@ def _environment(value: object) -> dict[str, str]:
         case dict() if all(isinstance(each, str) for each in value.values()):
             return dict(value)
         case list() if all(isinstance(item, str) and "=" in item for item in value):
-            return dict(item.split("=", 1) for item in value)
+            variables = dict(item.split("=", 1) for item in value)
+            if len(variables) < len(value):
+                raise InputError("the JSON file's environment has a variable twice")
+            return variables
     raise InputError("the JSON file's environment is neither an object of texts nor a list of NAME=VALUE")
 
 
-def _directory(asked: str, script: Script) -> tuple[str, str]:
+def _directory(asked: object, script: Script) -> tuple[str, str]:
     """The working directory, and a note where nobody chose it. A relative one has nothing that it's relative to."""
+    if not isinstance(asked, str | None):
+        raise InputError(f"the working directory must be a text, and is {json.dumps(asked)}")
     directory = asked or script.chdir
     if directory and not directory.startswith("/"):
         raise InputError(f"the working directory {directory} is no absolute path", hint="say --cwd /home/…")

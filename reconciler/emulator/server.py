@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
+import os
 import signal
 import socket
 import sqlite3
@@ -29,6 +32,8 @@ from reconciler.emulator.service import Service
 from reconciler.emulator.slurm_call import SlurmCalls
 from reconciler.emulator.store import Store
 from reconciler.emulator.wire import WireProtocol
+
+_log = logging.getLogger(__name__)
 
 _HOST = "127.0.0.1"  # never anything else: there is no authentication
 _BACKLOG = 1024
@@ -138,9 +143,9 @@ def _listen(port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((_HOST, port))
         listener.listen(_BACKLOG)
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise
+        raise type(error)(error.errno, error.strerror, f"{_HOST}:{port}") from None
     return listener
 
 
@@ -193,11 +198,30 @@ def _plant(service: Service, path: Path) -> None:
             service.store.put(replace(cluster, resource=fill_defaults(cluster.resource, key, seed.project)))
 
 
+def _check_slurm(config: EmulatorConfig) -> None:
+    """See that the real Slurm is where a person says it is. Raises OSError.
+
+    A slurmrestd may come later, or go: that nobody listens is said, and no more.
+    """
+    if config.slurm_config_dir and not config.slurm_socket:
+        raise OSError("a folder of a real Slurm's configuration is of no use without the socket of its slurmrestd")
+    if config.slurm_config_dir and not (file := config.slurm_config_dir / "slurm.conf").is_file():
+        raise OSError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}; the Slurm's configuration must be there", str(file))
+    if config.slurm_socket:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            try:
+                probe.connect(str(config.slurm_socket))
+            except OSError as error:
+                said = error.strerror or error
+                _log.warning("%s: %s; jobs are UNAVAILABLE until a slurmrestd listens there", config.slurm_socket, said)
+
+
 def serve(config: EmulatorConfig, on_ready: Callable[[str], None]) -> None:
     """Runs an emulator until SIGTERM or SIGINT; must be called in the main thread. `on_ready` gets the base URL.
 
-    Raises OSError (port in use, unusable state) and SeedError.
+    Raises OSError (port in use, unusable state, a Slurm that isn't there) and SeedError.
     """
+    _check_slurm(config)
     stop = threading.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in signals}

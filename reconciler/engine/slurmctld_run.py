@@ -13,7 +13,6 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -28,6 +27,9 @@ STOP = 3.0  # seconds for it to end when told to
 POLL = 0.01
 PORTS = 3  # tries, should another process take the port first
 _PORT_TAKEN = "Address already in use"
+# The kernel kills a process when its parent dies from the moment on that this was asked for; if we died before, its
+# parent is another by now. `sh` becomes the program, so the process stays the one that we started.
+_UNLESS_ORPHAN = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"'
 
 
 class End(Enum):
@@ -58,7 +60,7 @@ def _run(program: str, conf: str, folder: Path, interrupt: Interrupt) -> tuple[E
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - the program that the user names, or the system's slurmctld
             # -D: in the foreground, with its log on standard error; -c: without looking for an earlier state.
-            [*_die_with_us(), program, "-D", "-c", "-f", str(config)],
+            [*die_with_us(), program, "-D", "-c", "-f", str(config)],
             cwd=folder,
             env={"PATH": f"{os.defpath}:{SBIN}", "LC_ALL": "C", "SLURM_CONF": str(config)},
             stdin=subprocess.DEVNULL,
@@ -69,9 +71,8 @@ def _run(program: str, conf: str, folder: Path, interrupt: Interrupt) -> tuple[E
     try:
         end = _watch(process, log, interrupt)
         if end is End.STARTED:
-            process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(STOP)
+            os.kill(process.pid, signal.SIGTERM)
+            _wait(process, STOP)
     finally:
         _kill(process)
     text = _read(log)
@@ -112,16 +113,17 @@ def _free_port() -> int:
         return port
 
 
-def _die_with_us() -> list[str]:
+def die_with_us() -> list[str]:
     """What makes the kernel kill the controller when we are killed, where the system has it."""
     setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
+    own = str(os.getpid())
+    return [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _UNLESS_ORPHAN, "sh", own] if setpriv else []
 
 
 def _watch(process: subprocess.Popen[bytes], log: Path, interrupt: Interrupt) -> End:
     """Wait until the controller runs, has ended, or waits for what won't come."""
     deadline, settled = time.monotonic() + LIMIT, 0.0
-    while process.poll() is None:
+    while not _has_ended(process):
         now, text = time.monotonic(), _read(log)
         if missing_file(text) or interrupt:
             return End.REFUSED
@@ -135,11 +137,24 @@ def _watch(process: subprocess.Popen[bytes], log: Path, interrupt: Interrupt) ->
     return End.REFUSED
 
 
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it has ended; it stays a zombie, so that its number, which is its group's, is nobody else's."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not _has_ended(process) and time.monotonic() < deadline:
+        time.sleep(POLL)
+
+
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End what still runs; the process that a controller has for scripts is of the same group."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    """End what still runs: also the process that a controller has for scripts, which is of the same group.
+
+    Whether or not the controller itself still runs: it may have left others behind.
+    """
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _read(log: Path) -> str:

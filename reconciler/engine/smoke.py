@@ -14,7 +14,7 @@ from reconciler.cloud.slurm_script import Script
 from reconciler.cloud.slurm_submission import JobOptions, prepare
 from reconciler.cloud.slurm_wait import JobWait
 from reconciler.engine.observe import Answer
-from reconciler.errors import ReconcilerError
+from reconciler.errors import ReconcilerError, SlurmError
 from reconciler.plan.held import state
 from reconciler.plan.model import Action, ClusterPlan
 from reconciler.plan.touched import concerned, partitions_of
@@ -57,26 +57,42 @@ class Smoke:
         try:
             job = JobId(self.slurm.submit(name, submission).job_id)
         except ReconcilerError as error:
-            return partition, error.summary
+            return partition, _words(error)
         try:
             return partition, self._outcome(name, job, say)
         except ReconcilerError as error:
-            return partition, f"job {job}: {error.summary}"
+            look = f"to look: 'reconciler jobs show {'/'.join(name)} {job}'"
+            return partition, f"job {job} can't be watched, and may still run ({look}): {_words(error)}"
 
     def _outcome(self, name: ClusterName, job: JobId, say: Callable[[str], None]) -> str:
         """How the job ended, where it didn't end well; what hasn't ended is cancelled."""
         waited = self.wait(say).wait(name, job, self.timeout, is_stuck=_is_stuck)
-        if waited.is_completed:
-            return ""
-        told = describe(waited.jobs)
         if waited.is_over:
-            codes = sorted({each.exit_code for each in waited.jobs if each.exit_code})
-            return f"job {job} ended: {told}" + (f" (exit code {', '.join(map(str, codes))})" if codes else "")
-        self.slurm.cancel(name, job)
-        if any(map(_is_stuck, waited.jobs)):
-            return f"job {job} couldn't be launched, as when a prolog fails: {told}; it was cancelled"
-        why = "since the run was interrupted" if self.is_interrupted() else f"after {self.timeout:.0f} s"
-        return f"job {job} was cancelled {why}: {told}"
+            return _ended(job, waited.jobs)
+        told, is_stuck = describe(waited.jobs), any(map(_is_stuck, waited.jobs))
+        why = "when the run was interrupted" if self.is_interrupted() else f"after {self.timeout:.0f} s"
+        wrong = f"couldn't be launched, as when a prolog fails: {told}" if is_stuck else f"hadn't ended {why}: {told}"
+        try:
+            cancelled = self.slurm.cancel(name, job)
+        except ReconcilerError as error:
+            how = f"to cancel it: 'reconciler jobs cancel {'/'.join(name)} {job}'"
+            return f"job {job} {wrong}; it couldn't be cancelled, and may still be there ({how}): {_words(error)}"
+        if cancelled.was_finished:
+            return _ended(job, cancelled.jobs)
+        return f"job {job} {wrong}; it was cancelled" if is_stuck else f"job {job} was cancelled {why}: {told}"
+
+
+def _ended(job: JobId, jobs: tuple[SlurmJob, ...]) -> str:
+    """How a job that is over ended; empty where it ended well."""
+    if all(each.state == "COMPLETED" for each in jobs):
+        return ""
+    codes = sorted({each.exit_code for each in jobs if each.exit_code})
+    return f"job {job} ended: {describe(jobs)}" + (f" (exit code {', '.join(map(str, codes))})" if codes else "")
+
+
+def _words(error: ReconcilerError) -> str:
+    """What went wrong and what to do about it; of Slurm's refusals the hints are for options of `jobs submit`."""
+    return error.summary if isinstance(error, SlurmError) else str(error)
 
 
 def _is_stuck(job: SlurmJob) -> bool:

@@ -115,10 +115,16 @@ def test_submit_and_wait(cluster: Bench) -> None:
         (("demo", "quick.sh", "--env", "A"), 64, "NAME=VALUE"),
         (("demo", "quick.sh", "--env", "=1"), 64, "NAME=VALUE"),
         (("demo", "quick.sh", "--time-limit", "60.5"), 64, "'--time-limit'"),
-        (("demo", "quick.sh", "--timeout", "soon"), 64, "--timeout"),
+        (("demo", "quick.sh", "--wait", "--timeout", "soon"), 64, "--timeout"),
+        (("demo", "quick.sh", "--timeout", "5m"), 64, "there is no --wait"),
+        (("demo", "quick.sh", "--name", "caf\udce9"), 64, "--name isn't UTF-8 text"),
+        (("demo", "quick.sh", "--env", "A=\udcff"), 64, "--env isn't UTF-8 text"),
+        (("demo", "quick.sh", "--partition", "\udcff"), 64, "--partition isn't UTF-8 text"),
+        (("demo", "quick.sh", "--cwd", "/\udcff"), 64, "--cwd isn't UTF-8 text"),
         (("demo", "quick.sh", "--slurm-api-version", "new"), 64, "no version"),
         (("demo", "quick.sh", "--cwd", "here"), 1, "no absolute path"),
         (("demo", "binary.sh"), 1, "UTF-8"),
+        (("demo", "marked.sh"), 1, "byte order mark"),
         (("demo", "quick.sh", "--json", "quick.sh"), 1, "no JSON"),
         (("demo", "quick.sh", "--json", "list.json"), 1, "no JSON object"),
         (("nowhere", "quick.sh"), 1, "nowhere"),
@@ -128,10 +134,53 @@ def test_submit_and_wait(cluster: Bench) -> None:
 def test_what_is_not_submitted(cluster: Bench, arguments: tuple[str, ...], code: int, words: str) -> None:
     """Said in words, with nothing sent."""
     cluster.text("binary.sh", b"#!/bin/sh\n\xff\n")
+    cluster.text("marked.sh", b"\xef\xbb\xbf#!/bin/sh\ntrue\n")
     cluster.text("list.json", "[]")
     cluster.text("huge.sh", "#!/bin/sh\n#" + "x" * 1_000_000)
     assert words in cluster.run("jobs", "submit", *arguments).ended(code).err
     assert cluster.requests("slurm") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"job": {"name": "a"}, "jobs": [{"name": "b"}]}', "both job and jobs"),
+        ('{"job": {"name": "a", "name": "b"}}', "name is there twice"),
+        ('{"job": {"environment": {"A": "1", "A": "2"}}}', "A is there twice"),
+        ('{"job": {"environment": ["A=1", "A=2"]}}', "a variable twice"),
+        ('{"script": "#!/bin/sh\\n", "job": {"script": "#!/bin/sh\\n"}}', "script"),
+        ('{"time_limit": true}', "time_limit must be a whole number, and is true"),
+        ('{"time_limit": 90.5}', "time_limit must be a whole number, and is 90.5"),
+        ('{"time_limit": NaN}', "NaN is no number"),
+        ('{"priority": -Infinity}', "-Infinity is no number"),
+        ('{"priority": 1e999}', "no JSON"),
+        ('{"comment": "\\ud800"}', "half a character"),
+        ('{"\\udfff": 1}', "half a character"),
+        ('{"current_working_directory": ["/w"]}', "working directory must be a text"),
+        ("[" * 100_000, "no JSON"),
+    ],
+)
+def test_json_that_is_not_submitted(cluster: Bench, content: str, words: str) -> None:
+    """What would be dropped, changed on the way or refused by the service alone is said, with nothing sent."""
+    cluster.text("job.json", content)
+    outcome = cluster.run("jobs", "submit", "demo", "quick.sh", "--json", "job.json", "--format", "json").ended(1)
+    assert words in outcome.json["error"]["message"]
+    assert cluster.requests("slurm") == []
+
+
+def test_json_with_a_byte_order_mark(cluster: Bench) -> None:
+    """As some editors write it: harmless in JSON."""
+    cluster.text("job.json", b'\xef\xbb\xbf{"name": "marked", "current_working_directory": "/w"}')
+    outcome = cluster.run("jobs", "submit", "demo", "quick.sh", "--json", "job.json", "--format", "json").ok()
+    assert shown(cluster, str(outcome.json["job_id"]))["name"] == "marked"
+
+
+def test_no_note_on_a_job_that_was_not_made(cluster: Bench) -> None:
+    """Where it would have run is nobody's business then: no such cluster, no such partition."""
+    for arguments in (("nope", "quick.sh"), ("demo", "quick.sh", "--partition", "nope")):
+        assert "note:" not in cluster.run("jobs", "submit", *arguments).ended(1).err
+    name = f"{cluster.project}/us-central1/nope"
+    assert "note:" not in cluster.run("jobs", "submit", name, "quick.sh").ended(1).err
 
 
 def test_an_unknown_partition_is_not_tried_again(cluster: Bench) -> None:
@@ -171,7 +220,7 @@ def test_a_submit_whose_answer_is_lost(cluster: Bench, fault: dict[str, Any]) ->
 
 
 def test_list_filters(cluster: Bench) -> None:
-    """By partition, user and state; an unknown word fits nothing."""
+    """By partition, user and state."""
     inject(cluster, name="mine", partition="cpu", state="RUNNING", seconds=1000)
     inject(cluster, name="theirs", partition="gpu", user_name="bob", held=True)
 
@@ -184,7 +233,38 @@ def test_list_filters(cluster: Bench) -> None:
     assert names("--user", USER) == ["mine"]
     assert names("--state", "pending") == ["theirs"]
     assert names("--state", "PENDING,RUNNING") == names("--state", "PENDING", "--state", "RUNNING") == names()
-    assert names("--state", "NOPE") == []
+    assert names("--state", "COMPLETING") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [("RUNING", 'did you mean "RUNNING"?'), ("pending,xyz", "known: PENDING, RUNNING"), ("", "known")],
+)
+def test_an_unknown_state_is_a_usage_error(cluster: Bench, given: str, hint: str) -> None:
+    """A typo must not read as an empty queue."""
+    outcome = cluster.run("jobs", "list", "demo", "--state", given).ended(64)
+    assert hint in outcome.err
+    assert cluster.requests("slurm") == []
+
+
+def test_an_unknown_partition_is_said(cluster: Bench) -> None:
+    """An empty list is none of a partition that isn't there; one without jobs is just empty."""
+    outcome = cluster.run("jobs", "list", "demo", "--partition", "gpus", "--format", "json").ok()
+    (warning,) = outcome.json["warnings"]
+    assert warning == f'{cluster.project}/us-central1/demo has no partition gpus; did you mean "gpu"?'
+    assert warning in outcome.err
+    assert "it has: cpu, gpu" in cluster.run("jobs", "list", "demo", "--partition", "nope").ok().err
+    assert cluster.run("jobs", "list", "demo", "--partition", "gpu").ok().err == ""
+
+
+def test_partitions_that_cannot_be_asked_for(cluster: Bench) -> None:
+    """The list stands, and what isn't known is said."""
+    inject(cluster, partition="cpu", state="RUNNING", seconds=1000)
+    listed = {"status": 200, "body": json.dumps({"jobs": [], "errors": [], "warnings": []})}
+    cluster.control.slurm(fault={**listed, "method": "GET"})
+    outcome = cluster.run("jobs", "list", "demo", "--partition", "nope").ok()
+    assert outcome.out == "No jobs.\n"
+    assert "it isn't known whether there is a partition nope" in outcome.err
 
 
 def test_an_empty_queue(cluster: Bench) -> None:
@@ -241,6 +321,43 @@ def test_k124_a_foreign_job_is_not_cancelled(cluster: Bench, version: str) -> No
     (found,) = cluster.run("jobs", "list", "demo", "--format", "json").ok().json["jobs"]
     assert "own jobs only" in cluster.run("jobs", "cancel", "demo", str(found["job_id"])).ended(1).err
     assert shown(cluster, str(found["job_id"]))["state"] == "RUNNING"
+
+
+def test_cancel_of_a_job_that_is_ending(cluster: Bench) -> None:
+    """It hasn't finished, and nothing says so."""
+    cluster.control.slurm(completing_seconds=1000)
+    job = submit(cluster)
+    for _ in range(2):
+        assert "cancel accepted" in cluster.run("jobs", "cancel", "demo", job).ok().out
+    assert shown(cluster, job)["states"] == ["CANCELLED", "COMPLETING"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "Slurm answered 200: {}; but job {job} is still shown as RUNNING"),
+        (
+            {"status": [{"error": {"string": "already completed", "code": 2021}}], "errors": []},
+            "already completed (error 2021); but job {job} is still shown as RUNNING",
+        ),
+    ],
+)
+def test_a_cancel_that_nothing_proves(cluster: Bench, body: dict[str, Any], words: str) -> None:
+    """The job is looked at: as long as it runs on, nothing is claimed."""
+    job = submit(cluster)
+    cluster.control.slurm(fault={"status": 200, "body": json.dumps(body), "method": "DELETE"})
+    outcome = cluster.run("jobs", "cancel", "demo", job, "--format", "json").ended(1)
+    assert outcome.json["error"]["code"] == "not_cancelled"
+    assert words.replace("{job}", job) in outcome.json["error"]["message"]
+    assert f"reconciler jobs show {cluster.project}/us-central1/demo {job}" in outcome.json["error"]["hint"]
+    cluster.control.slurm(fault={"status": 200, "body": "{}", "method": "DELETE", "after": True})
+    assert "cancel accepted" in cluster.run("jobs", "cancel", "demo", job).ok().out
+
+
+def test_a_time_limit_without_a_wait(cluster: Bench) -> None:
+    """Nothing is waited for, so it would be passed over."""
+    assert "there is no --wait" in cluster.run("jobs", "cancel", "demo", "1", "--timeout", "5m").ended(64).err
+    assert cluster.requests("slurm") == []
 
 
 def test_cancel_and_wait(cluster: Bench) -> None:
@@ -339,7 +456,6 @@ def test_ctrl_c_while_a_job_is_submitted(cluster: Bench) -> None:
     """Nobody knows whether it exists, and the message says so."""
     cluster.control.slurm(fault={"hang_seconds": 50, "method": "POST", "after": True})
     process = cluster.start("jobs", "submit", "demo", "endless.sh", "--name", "train")
-    process.hear("note: no working directory")
     for _ in range(1000):  # the request says nothing before its answer
         if cluster.requests("slurm"):
             break

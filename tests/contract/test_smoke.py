@@ -197,7 +197,9 @@ def test_a_slurm_that_goes_away(bench: Bench, queue: Queue, time: FakeTime) -> N
     begin = time.slept
     failed = result(smoke(bench, "--smoke-timeout", "5m").ended(1))
     assert time.slept - begin < 420
-    assert failed["error"]["message"].startswith("applied, but the smoke check failed: partition big: job 1: ")
+    assert failed["error"]["message"].startswith(
+        "applied, but the smoke check failed: partition big: job 1 can't be watched"
+    )
     queue.switch(fault=None)
 
 
@@ -243,6 +245,6 @@ def test_ctrl_c_cancels_the_job(bench: Bench, queue: Queue) -> None:
     assert process.end() == 130
     (failed,) = json.loads(process.out)["results"]
     message = failed["error"]["message"]
-    assert "partition big: job 1 was cancelled since the run was interrupted: RUNNING" in message
+    assert "partition big: job 1 was cancelled when the run was interrupted: RUNNING" in message
     assert "partition cpu: not checked, since the run was interrupted" in message
     assert checked(queue) == {"big": "CANCELLED"}

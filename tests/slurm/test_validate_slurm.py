@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from reconciler.engine.slurmctld import NoSlurmctld, check, find
+from reconciler.engine.slurmctld_run import SBIN
 from reconciler.spec.findings import Problem, Severity
 from reconciler.spec.loader import Loaded, load
 
@@ -97,7 +99,7 @@ def found(root: Path, text: str) -> list[tuple[str, Problem]]:
     loaded = files(root, text)
     (desired,) = loaded.clusters
     lines = ["", *text.splitlines()]
-    problems = check(loaded.clusters, slurmctld=None)[desired.name]
+    problems = check(loaded.clusters, slurmctld=None)[desired.name].problems
     return [(lines[loaded.locate(desired, problem.path).line].strip(), problem) for problem in problems]
 
 
@@ -176,7 +178,7 @@ def test_example_clusters() -> None:
     loaded = load([REPOSITORY / "clusters.d"], cwd=REPOSITORY)
     assert loaded.clusters
     checked = check(loaded.clusters, slurmctld=None)
-    assert checked == {desired.name: () for desired in loaded.clusters}
+    assert [(name, found.problems) for name, found in checked.items() if found.problems] == []
 
 
 def test_ten_clusters(tmp_path: Path) -> None:
@@ -185,7 +187,7 @@ def test_ten_clusters(tmp_path: Path) -> None:
     loaded = files(tmp_path, *texts)
     checked = check(loaded.clusters, slurmctld=None)
     assert list(checked) == [desired.name for desired in loaded.clusters]
-    assert [name.cluster_id for name, problems in checked.items() if problems] == ["c0", "c3", "c6", "c9"]
+    assert [name.cluster_id for name, found in checked.items() if found.problems] == ["c0", "c3", "c6", "c9"]
 
 
 def test_parameter_of_a_later_version(tmp_path: Path) -> None:
@@ -219,6 +221,16 @@ def test_nothing_named_by_the_controller(tmp_path: Path) -> None:
     ((where, problem),) = found(tmp_path, cluster("TopologyPlugin: topology/3d_torus"))
     assert where == "slurm_spec:"
     assert problem.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize("name", ["slurmd", "slurmrestd", "slurmdbd"])
+def test_another_program_of_slurm(tmp_path: Path, name: str) -> None:
+    """One that tells a version, too, is no controller: it is to blame, and not the file."""
+    program = shutil.which(name, path=SBIN)
+    if program is None:
+        pytest.skip(f"there is no {name} here")
+    with pytest.raises(NoSlurmctld, match="doesn't start as a controller"):
+        check(files(tmp_path, cluster()).clusters, slurmctld=program)
 
 
 def test_no_program_runs_and_no_file_is_written(tmp_path: Path) -> None:

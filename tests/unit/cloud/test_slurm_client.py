@@ -61,6 +61,35 @@ def test_the_envelope(client: Slurm, script: Server) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("clocks", "spent"),
+    [({}, 30.0), ({"queue_budget": 5.0}, 5.0), ({"retry_budget": 3.0}, 3.0), ({"queue_budget": 0.0}, 0.0)],
+)
+def test_a_look_at_the_queue_is_short(
+    script: Server, connect: Callable[..., Transport], time: FakeTime, clocks: dict[str, float], spent: float
+) -> None:
+    """A controller that is down holds a plan up for its own budget, not for that of all requests; others have theirs."""
+    client = Slurm(connect(script.url, **clocks))
+    script.answers(refusal(503, "UNAVAILABLE"))
+    with pytest.raises(UnavailableError, match="UNAVAILABLE"):
+        client.queue(NAME)
+    assert sum(time.naps) <= spent
+    assert sum(time.naps) > spent / 4 or not spent
+    asked, before = len(script.requests), sum(time.naps)
+    with pytest.raises(UnavailableError):
+        client.partitions(NAME)
+    assert len(script.requests) - asked > 1
+    assert sum(time.naps) - before > spent / 4
+
+
+def test_a_queue_that_hangs_is_given_up_in_its_own_time(script: Server, connect: Callable[..., Transport]) -> None:
+    """One answer may not take longer than the whole look."""
+    client = Slurm(connect(script.url, queue_budget=0.2))
+    script.answers(Reply(body={"status": 200, "body": "x" * 5000}, fault="drip_body"))
+    with pytest.raises(UnavailableError, match=r"timed out|no answer in time"):
+        client.queue(NAME)
+
+
 def test_the_queue_and_the_partitions(client: Slurm, script: Server) -> None:
     """For the guard: all jobs, all partitions; an empty queue is none."""
     script.answers(jobs(job(1), job(2, ["PENDING"])), jobs(), recorded(MODERN, "partitions"))
@@ -308,9 +337,40 @@ def test_k124_a_finished_job(client: Slurm, script: Server) -> None:
 
 
 def test_k124_a_job_that_ends_meanwhile(client: Slurm, script: Server) -> None:
-    """K124: 200 with status[].error.code 2021 between the look and the cancel."""
-    script.answers(jobs(job()), recorded(MODERN, "delete_again"))
-    assert client.cancel(NAME, JOB).was_finished
+    """K124: 200 with status[].error.code 2021 between the look and the cancel; how it ended is looked up."""
+    script.answers(jobs(job()), recorded(MODERN, "delete_again"), jobs(job(17, ["COMPLETED"])))
+    cancelled = client.cancel(NAME, JOB)
+    assert (cancelled.was_finished, cancelled.jobs[0].state) == (True, "COMPLETED")
+
+
+PROVES_NOTHING = [slurm(200, {}), slurm(200, {"status": []}), slurm(202, {"meta": {}})]
+
+
+@pytest.mark.parametrize("states", [["CANCELLED", "COMPLETING"], ["COMPLETED", "COMPLETING"], ["COMPLETING"]])
+@pytest.mark.parametrize("reply", [recorded(MODERN, "delete_again"), *PROVES_NOTHING])
+def test_a_job_that_is_ending_has_not_finished(client: Slurm, script: Server, reply: Reply, states: list[str]) -> None:
+    """What came of a cancel shows in the job, where the answer doesn't say it."""
+    script.answers(jobs(job()), reply, jobs(job(17, states)))
+    cancelled = client.cancel(NAME, JOB)
+    assert (cancelled.was_finished, cancelled.jobs[0].states) == (False, tuple(states))
+
+
+@pytest.mark.parametrize("states", [["RUNNING"], ["PENDING"], ["SUSPENDED"]])
+@pytest.mark.parametrize("reply", [recorded(MODERN, "delete_again"), *PROVES_NOTHING])
+def test_a_job_that_goes_on_is_not_cancelled(client: Slurm, script: Server, reply: Reply, states: list[str]) -> None:
+    """Whatever the answer says or doesn't say: nothing is claimed, and the message says where to look."""
+    script.answers(jobs(job()), reply, jobs(job(17, states)))
+    with pytest.raises(SlurmError, match=f"still shown as {states[0]}") as caught:
+        client.cancel(NAME, JOB)
+    assert "reconciler jobs show p/us-central1/demo 17" in caught.value.hint
+
+
+def test_one_task_that_goes_on_is_enough(client: Slurm, script: Server) -> None:
+    """Of an array all must be ending."""
+    tasks = [job(18, ["COMPLETED"], array_job_id=17, array_task_id=0), job(19, array_job_id=17, array_task_id=1)]
+    script.answers(jobs(*tasks), recorded(MODERN, "delete_again"), jobs(*tasks))
+    with pytest.raises(SlurmError, match="1 COMPLETED, 1 RUNNING"):
+        client.cancel(NAME, JOB)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

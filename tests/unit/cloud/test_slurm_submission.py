@@ -105,6 +105,13 @@ def test_scripts_that_would_fail_on_the_node(text: str) -> None:
         read_script(text, "x.sh")
 
 
+def test_a_byte_order_mark_is_called_one() -> None:
+    """The first line does say what runs the script, as far as anyone can see."""
+    with pytest.raises(InputError, match=r"x\.sh: begins with a byte order mark") as caught:
+        read_script("\ufeff#!/bin/sh\n", "x.sh")
+    assert r"sed -i '1s/^\xEF\xBB\xBF//'" in caught.value.hint
+
+
 def test_an_sbatch_line_that_cannot_be_read() -> None:
     """An open quote is named with its line."""
     with pytest.raises(InputError, match="#SBATCH --comment"):
@@ -155,6 +162,21 @@ def test_a_limit_that_cannot_be_read_is_left_to_slurm() -> None:
         assert prepare(PLAIN, JobOptions(), {"time_limit": limit}).body("v0.0.42")["job"]["time_limit"] == limit
 
 
+@pytest.mark.parametrize("name", ["time_limit", "nodes", "minimum_nodes", "tasks_per_node", "cpus_per_task"])
+@pytest.mark.parametrize("count", [True, False, 1.5, {"set": True, "number": True}, {"number": 0.5}])
+def test_counts_that_would_become_others(name: str, count: object) -> None:
+    """true isn't 1, and a fraction isn't cut off."""
+    with pytest.raises(InputError, match=f"{name} must be a whole number, and is "):
+        prepare(PLAIN, JobOptions(), {name: count})
+    assert prepare(PLAIN, JobOptions(nodes=2, time_limit=5, tasks_per_node=1, cpus_per_task=1), {name: count})
+
+
+@pytest.mark.parametrize(("limit", "sent"), [("60", {"set": True, "number": 60}), ("60.5", "60.5"), ("1e3", "1e3")])
+def test_a_limit_as_text(limit: str, sent: object) -> None:
+    """Minutes where it's just digits; anything else is Slurm's to read as it stands."""
+    assert prepare(PLAIN, JobOptions(), {"time_limit": limit}).body("v0.0.42")["job"]["time_limit"] == sent
+
+
 def test_a_heterogeneous_job() -> None:
     """Each component gets what the API demands; options would belong to none of them."""
     given = {"jobs": [{"name": "a"}, {"name": "b", "current_working_directory": "/w"}]}
@@ -179,6 +201,11 @@ def test_a_heterogeneous_job() -> None:
         {"environment": ["A"]},
         {"environment": [1]},
         {"environment": {"DEBUG": True}},
+        {"environment": ["A=1", "B=2", "A=3"]},
+        {"job": {"name": "a"}, "jobs": [{"name": "b"}]},
+        {"job": {"script": PLAIN.text}, "script": PLAIN.text},
+        {"current_working_directory": ["/w"]},
+        {"current_working_directory": True},
     ],
 )
 def test_json_files_that_describe_no_job(given: dict[str, Any]) -> None:

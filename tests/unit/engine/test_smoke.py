@@ -14,7 +14,7 @@ from reconciler.cloud.slurm_wait import JobWait
 from reconciler.cloud.transport import Transport
 from reconciler.engine.smoke import Smoke
 from reconciler.plan.model import Action, ClusterPlan
-from tests.unit.cloud.scripted import FakeTime, Script
+from tests.unit.cloud.scripted import FakeTime, Reply, Request, Script
 from tests.unit.cloud.slurm_samples import NAME, job, jobs, paths, slurm
 
 PLAN = ClusterPlan(str(NAME), "demo.yaml", Action.CREATE)
@@ -26,10 +26,24 @@ def live(*partitions: dict[str, Any]) -> dict[str, Any]:
     return {"orchestratorSpec": {"slurmSpec": {"partitions": list(partitions)}}}
 
 
+class ScriptedSlurm(Script):
+    """A Slurm that answers by script, or by what it is asked."""
+
+    _choose: Callable[[str], Reply] | None = None
+
+    def answers_by(self, choose: Callable[[str], Reply]) -> None:
+        """`choose` gets such as `GET /slurm/v0.0.42/job/17`."""
+        self._choose = choose
+
+    def next(self, request: Request) -> Reply:
+        reply = super().next(request)
+        return self._choose(paths(self)[-1]) if self._choose else reply
+
+
 @pytest.fixture
-def script() -> Iterator[Script]:
+def script() -> Iterator[ScriptedSlurm]:
     """A Slurm that answers by script."""
-    with Script() as running:
+    with ScriptedSlurm() as running:
         yield running
 
 
@@ -103,14 +117,71 @@ def test_ended_otherwise(check: Check, script: Script, ended: dict[str, Any], wo
     assert check(ONE) == [f"partition gpu: {words}"]
 
 
-def test_a_cancel_that_fails(check: Check, script: Script) -> None:
-    """The job that may be left is named."""
-    held = jobs(job(17, ["PENDING"], state_reason="JobHeldUser"))
-    refused = slurm(500, {"errors": [{"error": "Access/permission denied", "error_number": 2002}]})
-    script.answers(TAKEN, held, held, refused)
+@pytest.mark.parametrize(
+    ("reason", "state", "words"),
+    [
+        ("JobHeldUser", "PENDING", "job 17 couldn't be launched, as when a prolog fails: PENDING (JobHeldUser)"),
+        ("Resources", "PENDING", "job 17 hadn't ended after 60 s: PENDING (Resources)"),
+        ("None", "RUNNING", "job 17 hadn't ended after 60 s: RUNNING"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (slurm(500, {"errors": [{"error": "Access/permission denied", "error_number": 2002}]}), "permission denied"),
+        (slurm(500, {}), "Slurm answered 500: {}"),
+        (slurm(200, {}), "is still shown as"),
+    ],
+)
+def test_a_cancel_that_fails(  # what happened, what was tried, what came of it
+    check: Check, script: ScriptedSlurm, reason: str, state: str, words: str, answer: Reply, said: str
+) -> None:
+    """It is told why the job isn't waited for, that it may still be there, and how to cancel it."""
+    look = jobs(job(17, [state], state_reason=reason))
+    script.answers_by(lambda asked: TAKEN if "submit" in asked else answer if asked.startswith("DELETE") else look)
     (wrong,) = check(ONE)
-    assert wrong.startswith("partition gpu: job 17: DELETE ")
-    assert "Access/permission denied" in wrong
+    assert wrong.startswith(f"partition gpu: {words}; it couldn't be cancelled, and may still be there (to cancel it: ")
+    assert "'reconciler jobs cancel p/us-central1/demo 17'" in wrong
+    assert said in wrong
+
+
+def test_a_job_that_ends_as_it_is_given_up(check: Check, script: ScriptedSlurm) -> None:
+    """A cancel that came too late cancelled nothing: what counts is how the job ended."""
+    ended = False
+
+    def answer(asked: str) -> Reply:
+        nonlocal ended
+        ended = ended or asked.startswith("DELETE")
+        if asked.startswith("DELETE"):
+            return slurm(200, {"status": [{"error": {"string": "already completed", "code": 2021}}], "errors": []})
+        return TAKEN if "submit" in asked else jobs(job(17, ["COMPLETED" if ended else "RUNNING"]))
+
+    script.answers_by(answer)
+    assert check(ONE) == []
+
+
+def test_a_submit_whose_answer_is_lost(check: Check, script: Script) -> None:
+    """The job may exist, and the message says how to look for it."""
+    script.answers(slurm(504, "<html>Gateway Timeout</html>"))
+    (wrong,) = check(ONE)
+    assert "may exist" in wrong
+    assert "'reconciler jobs list p/us-central1/demo --partition gpu', for the name reconciler-smoke" in wrong
+
+
+def test_a_refusal_names_no_option_of_another_command(check: Check, script: Script) -> None:
+    """`apply` has no --time-limit."""
+    script.answers(slurm(500, {"errors": [{"error": "Time limit specification required", "error_number": 8000}]}))
+    (wrong,) = check(ONE)
+    assert "Time limit specification required" in wrong
+    assert "--time-limit" not in wrong
+
+
+def test_a_job_that_cannot_be_watched(check: Check, script: Script) -> None:
+    """It may still run, and the message says how to look."""
+    script.answers(TAKEN, slurm(502, "<html>Bad Gateway</html>"))
+    (wrong,) = check(ONE)
+    look = "to look: 'reconciler jobs show p/us-central1/demo 17'"
+    assert wrong.startswith(f"partition gpu: job 17 can't be watched, and may still run ({look}): GET ")
 
 
 def test_each_partition_on_its_own(check: Check, script: Script) -> None:

@@ -1,4 +1,4 @@
-"""The coverage that `make unit` asks for: nearly all of the pure core, and most of the whole.
+"""The coverage that `make unit` asks for: all of the pure core, and nearly all of the whole.
 
 Reads what pytest-cov left in `.coverage` and prints a line for each package. Lines and branches count alike.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from coverage import Coverage
 
 PACKAGE = "reconciler"
-WANTED = {"reconciler/plan": 99.0, "reconciler/spec": 99.0, PACKAGE: 93.0}  # percent
+WANTED = {"reconciler/plan": 100.0, "reconciler/spec": 100.0, PACKAGE: 97.0}  # percent
 
 
 def measured() -> dict[str, Counter[str]]:

@@ -107,6 +107,7 @@ def import_(
     from reconciler.cli.output import say, show, write_file
     from reconciler.engine.importing import import_cluster
     from reconciler.engine.planner import unreadable
+    from reconciler.plan.held import held_partitions
     from reconciler.spec.files import DiskFiles, within
 
     folder = (out.parent if out else Path.cwd()).resolve()
@@ -134,6 +135,8 @@ def import_(
         say(f"wrote {os.path.relpath(path)}")
     if not out:
         show(imported.text)
+    if held := held_partitions(answer):
+        say(f"partitions {', '.join(held)} have State: INACTIVE, which this file now wants: did an apply end early?")
 
 
 def _as_asked(asked: ClusterName, answer: dict[str, object]) -> dict[str, object]:

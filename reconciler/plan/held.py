@@ -12,7 +12,7 @@ from typing import Any
 from reconciler.plan.canonical import SlurmKey
 from reconciler.plan.model import Change, Note
 from reconciler.plan.touched import PARTITIONS, partitions_of
-from reconciler.spec.reading import Typed
+from reconciler.spec.reading import Typed, read_live
 
 HELD = "INACTIVE"
 _STATE = SlurmKey("State")
@@ -27,6 +27,11 @@ def state(partition: Typed) -> str:
 def is_held(partition: Typed) -> bool:
     """Whether nothing new starts there and nothing is taken."""
     return state(partition) == HELD
+
+
+def held_partitions(answer: dict[str, Any]) -> tuple[str, ...]:
+    """The ids of an answer's partitions that are held."""
+    return tuple(str(each.get("id")) for each in partitions_of(read_live(answer)) if is_held(each))
 
 
 def states(spec: Typed, ids: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -71,7 +71,8 @@ class Lines(Silent):
     def started(self, cluster: str, action: str, operation: str = "") -> None:
         with self._lock:
             self._said[cluster] = "", 0.0
-            self._write(cluster, f"{action} started" + (f", {operation}" if operation else ""))
+            # Not the action: the operation may be a step towards it, such as a hold before a delete.
+            self._write(cluster, f"sent, {operation}" if operation else f"{action} started")
 
     def update(self, cluster: str, message: str, elapsed: float) -> None:
         with self._lock:

@@ -381,6 +381,16 @@ def test_a_state_of_another_hand_during_the_wait(
     assert len(bench.writes()) == 1
 
 
+def test_an_import_of_what_is_held(bench: Bench, queue: Queue) -> None:
+    """The file has it as it is live, and the one who takes it over is told that it may be a leftover."""
+    hold(bench)
+    imported = bench.run("import", f"{bench.project}/us-central1/demo").ok()
+    assert "State: INACTIVE" in imported.out
+    assert "partitions big have State: INACTIVE" in imported.err
+    hold(bench, State="UP")
+    assert "INACTIVE" not in bench.run("import", f"{bench.project}/us-central1/demo").ok().err
+
+
 @pytest.mark.parametrize("spelled", ["inactive", "Inactive"])
 def test_a_wish_in_the_words_of_the_hold(bench: Bench, queue: Queue, time: FakeTime, spelled: str) -> None:
     """Who wants the partition inactive anyway gets it, as it is spelled; a plan in between calls that no leftover."""

@@ -83,7 +83,7 @@ def test_json_in_a_pipe_while_people_watch(bench: Bench) -> None:
     process = bench.start("apply", "--auto-approve", "--format", "json")
     assert process.end() == 0
     assert json.loads(process.out)["summary"]["applied"] == 1
-    assert "create started" in process.err
+    assert "sent, projects/" in process.err
 
 
 def test_a_reader_that_leaves_early(bench: Bench) -> None:

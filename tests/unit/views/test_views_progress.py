@@ -41,7 +41,7 @@ def test_lines_say_each_change_once_and_a_heartbeat_each_half_minute() -> None:
     stream = io.StringIO()
     story(Lines(stream))
     assert stream.getvalue().splitlines() == [
-        "acme-ml/us-central1/a: update started, projects/1/locations/r/operations/7",
+        "acme-ml/us-central1/a: sent, projects/1/locations/r/operations/7",
         "acme-ml/us-central1/a: still waiting (30s)",
         "acme-ml/us-central1/a: resizing (50s)",
         "acme-ml/us-central1/a: resizing (1m20s)",

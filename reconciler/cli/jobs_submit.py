@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 import typer
 
 from reconciler.cli.inputs import STDIN, read_text
-from reconciler.cli.jobs_session import Attend, AttendTime, Partition, Session, Version, seconds_of, session, warn
+from reconciler.cli.jobs_session import (
+    Attend,
+    AttendTime,
+    Partition,
+    Session,
+    Version,
+    check_text,
+    seconds_of,
+    session,
+    warn,
+)
 from reconciler.cli.options import Cluster, Endpoint, Impersonate, Report, ReportFormat
 from reconciler.errors import InputError, InterruptedRun, UsageError
 
@@ -79,7 +89,7 @@ def submit(
     from reconciler.cloud.slurm_submission import JobOptions, prepare
     from reconciler.views.safe import safe
 
-    _check_text({"--partition": partition, "--name": job_name, "--cwd": cwd, "--env": "".join(env or [])})
+    check_text({"--partition": partition, "--name": job_name, "--cwd": cwd, "--env": "".join(env or [])})
     variables = _environment(env or [])
     options = JobOptions(partition, nodes, tasks_per_node, cpus_per_task, time_limit, job_name, cwd, variables)
     seconds = seconds_of(timeout, attend=attend)
@@ -169,15 +179,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
-
-
-def _check_text(options: dict[str, str]) -> None:
-    """The shell passes any bytes on, and JSON can't. Raises UsageError."""
-    for option, text in options.items():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise UsageError(f"{option} isn't UTF-8 text") from None
 
 
 def _environment(pairs: list[str]) -> dict[str, str]:

@@ -128,6 +128,7 @@ def test_submit_and_wait(cluster: Bench) -> None:
         (("demo", "quick.sh", "--json", "quick.sh"), 1, "no JSON"),
         (("demo", "quick.sh", "--json", "list.json"), 1, "no JSON object"),
         (("nowhere", "quick.sh"), 1, "nowhere"),
+        (("acme/us-central1/\udcff", "quick.sh"), 64, "CLUSTER isn't UTF-8 text"),
         (("demo", "huge.sh"), 1, "must stay below 1000000"),
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reconciler.cli.inputs import check_text
 from reconciler.cli.output import say
 from reconciler.errors import InputError, UsageError
 from reconciler.plan.model import ClusterPlan, PlanError
@@ -138,7 +139,8 @@ def _with_moved(base: Base, files: RevisionFiles, head: Loaded) -> Base:
 
 
 def resolve(cluster: str) -> ClusterName:
-    """The name that a CLUSTER argument means. Raises InputError where it is none that is known."""
+    """The name that a CLUSTER argument means. Raises InputError where it is unknown, UsageError where it is no text."""
+    check_text({"CLUSTER": cluster})
     if name := ClusterName.parse(cluster):
         return name
     loaded = load(DEFAULT_PATHS, cwd=Path.cwd()) if DEFAULT_PATHS[0].exists() else None

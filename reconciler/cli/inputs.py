@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from reconciler.errors import InputError
+from reconciler.errors import InputError, UsageError
 
 STDIN = Path("-")
 LIMIT = 256 * 2**20  # bytes; the plan of a fleet is as large as that, and nothing else is
@@ -28,3 +28,12 @@ def read_text(path: Path, limit: int = LIMIT) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{name} isn't UTF-8 text, by byte {error.start}") from None
+
+
+def check_text(options: dict[str, str]) -> None:
+    """The shell passes any bytes on, and JSON can't. Raises UsageError."""
+    for option, text in options.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{option} isn't UTF-8 text") from None

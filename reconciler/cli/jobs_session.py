@@ -88,7 +88,6 @@ def session(
     from reconciler.cloud.slurm import Slurm
     from reconciler.engine.interrupt import Interrupt
 
-    check_text({"CLUSTER": cluster})
     interrupt = Interrupt()
     name = resolve(cluster)
     with connect(context, endpoint, impersonate, interrupt=interrupt) as cloud:
@@ -114,12 +113,3 @@ def seconds_of(timeout: str | None, *, attend: bool = True) -> float | None:
     if timeout is not None and not attend:
         raise UsageError("--timeout says how long to wait, and there is no --wait")
     return None if timeout is None else duration("--timeout", timeout)
-
-
-def check_text(options: dict[str, str]) -> None:
-    """The shell passes any bytes on, and JSON can't. Raises UsageError."""
-    for option, text in options.items():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise UsageError(f"{option} isn't UTF-8 text") from None

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 
 import typer
 
-from reconciler.cli.inputs import STDIN, read_text
+from reconciler.cli.inputs import STDIN, check_text, read_text
 from reconciler.cli.jobs_session import (
     Attend,
     AttendTime,
     Partition,
     Session,
     Version,
-    check_text,
     seconds_of,
     session,
     warn,

@@ -304,3 +304,9 @@ def test_the_documented_calls(bench: Bench) -> None:
     assert (change["path"], change["before"]) == ("node_pools[cpu].scaling_spec.max_node_count", 9)
     assert "done" in requests.delete(f"{base}/demo", timeout=30).json() or bench.plan()["action"] == "create"
     assert bench.plan()["action"] == "create"
+
+
+@pytest.mark.parametrize("command", ["get", "status", "import", "delete", "jobs list"])
+def test_a_cluster_that_is_no_text(bench: Bench, command: str) -> None:
+    """The shell passes any bytes on; names are text."""
+    assert "CLUSTER isn't UTF-8 text" in bench.run(*command.split(), "acme/us-central1/\udcff").ended(64).err

@@ -245,7 +245,9 @@ def test_a_record_that_lingers(bench: Bench, real_slurm: RealSlurm) -> None:
     write(bench, drop)
     (blocker,) = bench.plan()["blockers"]
     assert blocker["code"] == "recent_jobs"
-    assert re.search(r"the controller keeps records of \d+ jobs? where a partition or its pool goes", blocker["message"])
+    assert re.search(
+        r"the controller keeps records of \d+ jobs? where a partition or its pool goes", blocker["message"]
+    )
     write(bench, drop, running_jobs="warn")
     bench.apply().ok()
     assert partitions(real_slurm) == ["cpu* up"]

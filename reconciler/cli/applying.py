@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from reconciler.cli.files import DEFAULT_PATHS, doubtful, load_files, refused, to_plan
+from reconciler.cli.files import doubtful, refused, to_plan
 from reconciler.cli.inputs import read_text
 from reconciler.cli.output import colour, colour_on_stderr, say, show
 from reconciler.cli.plan import now
+from reconciler.cli.protection import protection_of
 from reconciler.engine import settle
 from reconciler.engine.applier import Applier, Later, Policy
 from reconciler.engine.approval import not_allowed, stale, with_changes
@@ -92,8 +93,9 @@ def apply_files(
 def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) -> int:
     """`delete`: the exit code."""
     tools = _tools(cloud, run, interrupt)
-    desired = Desired(name, "", _wanted_absent(_lifecycle_of(name)), {})
     with interrupt.raising():
+        lifecycle = protection_of(name, cloud.clusters.get)
+        desired = Desired(name, "", _wanted_absent(lifecycle), {})
         plan = _plan(tools, [desired], None)
     if plan.clusters and plan.clusters[0].action is Action.NO_OP:
         raise InputError(f"there is no cluster {name}")
@@ -103,17 +105,6 @@ def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) 
 def _wanted_absent(lifecycle: Lifecycle) -> Lifecycle:
     """Wanted absent, by a person's word here and now: pauses and windows are for the runs of automation."""
     return replace(lifecycle, state="absent", paused=None, maintenance_window=None)
-
-
-def _lifecycle_of(name: ClusterName) -> Lifecycle:
-    """From the cluster's file; a cluster that no file describes isn't protected by one."""
-    if not DEFAULT_PATHS[0].exists():
-        return Lifecycle(prevent_destroy=False)
-    loaded = load_files(None, None)
-    if any(each.name in (name, None) for each in loaded.refused):
-        raise InputError(f"a file that may describe {name} can't be used", hint="see 'reconciler validate'")
-    described = (desired.lifecycle for desired in loaded.clusters if desired.name == name)
-    return next(described, Lifecycle(prevent_destroy=False))
 
 
 def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from reconciler.cli.options import Cluster, Endpoint, Impersonate, Report, ReportFormat
-from reconciler.errors import InputError
+from reconciler.errors import InputError, UsageError
 from reconciler.spec.names import ClusterName
 
 Place = Annotated[
@@ -158,13 +158,13 @@ def _get(context: typer.Context, cluster: str, endpoint: str | None, impersonate
 
 
 def places(place: str) -> list[tuple[str, str]]:
-    """The (project, location) pairs that are meant. Raises InputError."""
+    """The (project, location) pairs that are meant. Raises UsageError for no such pair, InputError."""
     from reconciler.cli.files import DEFAULT_PATHS, load_files
 
     if place:
         parts = place.removeprefix("projects/").replace("/locations/", "/").split("/")
         if len(parts) != 2 or not all(parts):
-            raise InputError(f"{place} isn't PROJECT/LOCATION")
+            raise UsageError(f"{place} isn't PROJECT/LOCATION")
         return [(parts[0], parts[1])]
     if not DEFAULT_PATHS[0].exists():
         raise InputError("there is no clusters.d here to tell where to look", hint="say PROJECT/LOCATION")

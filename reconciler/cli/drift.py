@@ -59,9 +59,8 @@ def drift(
             concerns=loaded.concerns,
             include_unmanaged=include_unmanaged,
         )
-    differs = found.plan.has_changes or (include_unmanaged and bool(found.unmanaged))
-    says = not quiet or differs or found.plan.errors
-    code = EXIT_DIFFERENCES if differs else 0
+    says = not quiet or found.differs or found.plan.errors
+    code = EXIT_DIFFERENCES if found.differs else 0
     report(
         for_drift(output.value, colour=colour())(found) if says else None,
         1 if found.plan.errors else code,

@@ -13,6 +13,10 @@ def register(app: typer.Typer) -> None:
 
 
 def emulator(
+    seeds: Annotated[
+        Optional[list[Path]],  # noqa: UP045 - typer reads it at run time
+        typer.Argument(metavar="[FILE]...", help="More files to --seed.", show_default=False),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 0,
     state_dir: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it at run time
@@ -44,7 +48,7 @@ def emulator(
     config = EmulatorConfig(
         port=port,
         state_dir=state_dir,
-        seeds=tuple(seed or ()),
+        seeds=(*(seed or ()), *(seeds or ())),
         latency=latency,
         lro_seconds=lro_seconds,
         slurm_socket=slurm_socket,

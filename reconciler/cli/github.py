@@ -141,8 +141,7 @@ def issue(
             still=views.issue_news(drift, about, "This was closed, but the drift is still there"),
             gone=views.issue_news(drift, about, "No drift any more"),
         )
-        wanted = drift.plan.has_changes or bool(drift.unmanaged)
-        return keep_issue(there, texts, wanted=wanted, certain=not drift.plan.errors)
+        return keep_issue(there, texts, wanted=drift.differs, certain=not drift.plan.errors)
 
     posting = Posting(context, run, repository, fail=fail, output=output)
     posting.carry_out(post, lambda room: views.issue_body(drift, about, limit=room))

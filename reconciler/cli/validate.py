@@ -81,6 +81,8 @@ def _slurm_findings(loaded: Loaded, slurmctld: str | None) -> list[Finding]:
     try:
         checked = check(loaded.clusters, slurmctld=slurmctld)
     except NoSlurmctld as none:
+        if slurmctld is not None:
+            raise UsageError(f"--slurm: {safe(str(none))}") from None  # a typo must not read as passed
         say(f"not checked with Slurm: {safe(str(none))}")
         return []
     for line in _untried(loaded, checked):

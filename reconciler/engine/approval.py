@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan
 
@@ -16,7 +17,7 @@ def _essence(plan: ClusterPlan) -> tuple[object, ...]:
     return plan.cluster, plan.action, _changes(plan), plan.live_fingerprint, plan.desired_fingerprint
 
 
-def _changes(plan: ClusterPlan) -> dict[str, object]:
+def _changes(plan: ClusterPlan) -> dict[str, tuple[Any, ...]]:
     return {change.path: (change.before, change.after, change.mask, change.impact) for change in plan.changes}
 
 
@@ -34,7 +35,17 @@ def difference(approved: ClusterPlan, fresh: ClusterPlan) -> str:
         return f"the action was {approved.action} and is {fresh.action} now"
     from deepdiff import DeepDiff  # a quarter of the tool's start-up, for a refusal
 
-    return f"the changes are others: {DeepDiff(_changes(approved), _changes(fresh)).pretty()}"
+    then, now_ = _changes(approved), _changes(fresh)
+    others = sorted(map(str, DeepDiff(then, now_).affected_root_keys))
+    told = (f"{path} ({_told(then.get(path))} in the plan, {_told(now_.get(path))} now)" for path in others)
+    return f"the changes are others: {', '.join(told)}"
+
+
+def _told(change: tuple[Any, ...] | None) -> str:
+    if change is None:
+        return "none"
+    before, after, mask, impact = change
+    return f"{before!r} -> {after!r}, {impact}, mask {mask}"
 
 
 def stale(approved: Plan, fresh: Plan) -> dict[str, str]:

@@ -47,7 +47,7 @@ def find_drift(
     in_parallel(look, sorted({(name.project, name.location) for name in managed} - listing.ended))
     if failures:
         plan = assemble(plan.clusters, [*plan.errors, *failures], created_at=plan.created_at)
-    return Drift(plan, tuple(sorted(map(str, listing.noted))))
+    return Drift(plan, tuple(sorted(map(str, listing.noted))), include_unmanaged)
 
 
 class _Listing:

@@ -33,7 +33,8 @@ def merge_plans(parts: Mapping[str, Plan]) -> Plan:
 def merge_drift(parts: Mapping[str, Drift]) -> Drift:
     """The same for drift reports. Raises InputError."""
     plan = merge_plans({path: drift.plan for path, drift in parts.items()})
-    return Drift(plan, tuple(sorted({name for drift in parts.values() for name in drift.unmanaged})))
+    unmanaged = {name for drift in parts.values() for name in drift.unmanaged}
+    return Drift(plan, tuple(sorted(unmanaged)), any(drift.include_unmanaged for drift in parts.values()))
 
 
 def _refuse_mixed(said: Mapping[str, str], what: str, hint: str) -> None:

@@ -12,6 +12,7 @@ from reconciler.engine.observe import Answer, Reads, observe
 from reconciler.engine.threads import in_parallel
 from reconciler.errors import ReconcilerError
 from reconciler.plan.model import Action, ClusterPlan, Note, Plan, PlanError, summarise
+from reconciler.plan.policy import ERROR_STATE
 from reconciler.plan.status import live_status
 from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
@@ -124,7 +125,9 @@ class _Making:
             self.failed(name, unreadable(name, error))
             return
         doubt = self._doubtful.get(name)
-        if doubt and (plan.action is not Action.NO_OP or plan.blockers):
+        # That the cluster is in state ERROR says nothing of the file.
+        speak = any(blocker.code != ERROR_STATE for blocker in plan.blockers)
+        if doubt and (plan.action is not Action.NO_OP or speak):
             self.errors.append(doubt)
         elif doubt:
             note = Note("rule_waived", f"live just so, although: {doubt.message}")

@@ -80,8 +80,14 @@ class ApplyReport:
 class Drift:
     """Live clusters against their files: `plan` is what apply would do to undo it.
 
-    `unmanaged` are the names of live clusters that no file knows.
+    `unmanaged` are the names of live clusters that no file knows, which are drift where `include_unmanaged` says so.
     """
 
     plan: Plan
     unmanaged: tuple[str, ...] = ()
+    include_unmanaged: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything isn't as it should be."""
+        return self.plan.has_changes or (self.include_unmanaged and bool(self.unmanaged))

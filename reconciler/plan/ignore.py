@@ -86,9 +86,11 @@ def _items(ours: Any, theirs: Any, node: Node, pattern: str, rest: tuple[Segment
             for key, item in mine.items()
         ]
         return merged or ours
-    kept = [item for key, item in mine.items() if not fnmatchcase(key, pattern)]
+    taken = {} if drop else {key: item for key, item in other.items() if fnmatchcase(key, pattern)}
+    # The order is the list's own: what the file names stands where it does there.
+    kept = [taken.get(key, item) for key, item in mine.items() if key in taken or not fnmatchcase(key, pattern)]
     for index, (key, item) in enumerate(other.items()):
-        if fnmatchcase(key, pattern) and not drop:
+        if key in taken and key not in mine:
             # At its live place: the first partition may be the default one.
             kept.insert(min(index, len(kept)), item)
     return kept or (ours if ours == [] else _ABSENT)

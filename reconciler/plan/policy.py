@@ -11,6 +11,7 @@ from reconciler.spec.fields import Impact
 from reconciler.spec.model import Lifecycle
 
 POOLS = "node_pools[]"
+ERROR_STATE = "cluster_in_error_state"
 MAX_NODES = f"{POOLS}.scaling_spec.max_node_count"
 
 
@@ -61,7 +62,7 @@ def blockers_for(
         said = f": {text}" if (text := status.error or status.detail) else ""
         blockers.append(
             Blocker(
-                "cluster_in_error_state",
+                ERROR_STATE,
                 f"the cluster is in state ERROR{said}; delete it, or let apply replace it with "
                 "lifecycle.replace_on: [error_state]",
             )

@@ -23,7 +23,9 @@ def schedule_notes(lifecycle: Lifecycle, now: datetime, *, disruptive: bool) -> 
         advice = "remove lifecycle.paused" if code == "pause_expired" else "apply skips the cluster"
         notes.append(Note(code, f"{word}{_until(paused)}: {paused.reason}; {advice}"))
     if disruptive and (window := lifecycle.maintenance_window):
-        notes.append(Note("maintenance_window", f"disruptive, so apply waits for the window: {in_words(window)}"))
+        is_open = opens(window, now) <= now
+        said = "disruptive, and the window is open" if is_open else "disruptive, so apply waits for the window"
+        notes.append(Note("maintenance_window", f"{said}: {in_words(window)}"))
     return tuple(notes)
 
 

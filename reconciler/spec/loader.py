@@ -134,16 +134,30 @@ def _drafts(files: Iterable[Found], reader: Reader) -> Iterator[Draft]:
 
 def _refuse_twins(drafts: list[Draft]) -> None:
     """Two documents for one cluster: neither can be used, and each names the other."""
-    by_name: dict[ClusterName, list[Draft]] = {}
+    by_id: dict[tuple[str, str], list[Draft]] = {}
     for draft in drafts:
         if draft.name is not None:
-            by_name.setdefault(draft.name, []).append(draft)
-    for name, twins in by_name.items():
-        for draft in twins if len(twins) > 1 else ():
-            other = next(twin for twin in twins if twin is not draft)
-            where = f"{other.place.file}:{other.place.line}"
-            message = f"{name.cluster_id} in {name.project}/{name.location} is described twice: in {where} too"
-            draft.add(finding(draft.place, "duplicate-cluster", message, "keep one of them"))
+            by_id.setdefault((draft.name.location, draft.name.cluster_id), []).append(draft)
+    for namesakes in by_id.values():
+        for draft in namesakes if len(namesakes) > 1 else ():
+            if other := next((each for each in namesakes if each is not draft and _are_twins(draft, each)), None):
+                draft.add(_twin_finding(draft, other))
+
+
+def _are_twins(one: Draft, other: Draft) -> bool:
+    """Whether these namesakes are one cluster, or may be: only the service knows which number a project has."""
+    first, second = (each.name.project if each.name else "" for each in (one, other))
+    return first == second or first.isdigit() != second.isdigit()
+
+
+def _twin_finding(draft: Draft, other: Draft) -> Finding:
+    name = draft.name or ClusterName("", "", "")
+    where = f"{other.place.file}:{other.place.line}"
+    said = f"{name.cluster_id} in {name.project}/{name.location} is described twice: in {where} too"
+    if other.name == draft.name:
+        return finding(draft.place, "duplicate-cluster", said, "keep one of them")
+    said = f"{said}, if {other.name.project if other.name else ''} is the same project"
+    return finding(draft.place, "duplicate-cluster", said, "keep one of them, or name all projects by their ids")
 
 
 def _loaded(drafts: list[Draft], common: list[Finding], reader: Reader, found: Mapping[str, Found]) -> Loaded:

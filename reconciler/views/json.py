@@ -29,7 +29,8 @@ def plan_json(plan: Plan) -> str:
 
 def drift_json(drift: Drift) -> str:
     """A plan's document and `unmanaged`, the clusters that no file knows. `before` is live, `after` the file."""
-    return dump({**plan_document(drift.plan), "unmanaged": list(drift.unmanaged)})
+    unmanaged = {"unmanaged": list(drift.unmanaged), "include_unmanaged": drift.include_unmanaged}
+    return dump({**plan_document(drift.plan), **unmanaged})
 
 
 def apply_json(report: ApplyReport) -> str:

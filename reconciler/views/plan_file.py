@@ -37,7 +37,10 @@ def _drift(document: Document) -> Drift:
     unmanaged = document.pop("unmanaged", None)
     if not isinstance(unmanaged, list) or not all(isinstance(name, str) for name in unmanaged):
         raise InputError("this is no drift report: unmanaged is not a list of names")
-    return Drift(_read(document), tuple(unmanaged))
+    counted = document.pop("include_unmanaged", False)
+    if not isinstance(counted, bool):
+        raise InputError("this is no drift report: include_unmanaged is neither true nor false")
+    return Drift(_read(document), tuple(unmanaged), counted)
 
 
 def _document(text: str) -> Document:

@@ -96,6 +96,38 @@ def test_prevent_destroy_blocks_delete(bench: Bench, lifecycle: dict[str, Any]) 
     assert bench.writes() == []
 
 
+@pytest.mark.parametrize("by", ["id", "number"])
+def test_a_protected_cluster_by_the_projects_other_name(bench: Bench, by: str) -> None:
+    """The file may name the project by its id and the command by its number, as the service does, or the reverse."""
+    spelled = {"id": bench.project, "number": bench.number}
+    path = bench.created("demo", bench.small())
+    path.write_text(path.read_text().replace(f"project: {bench.project}", f"project: '{spelled[by]}'"))
+    for project in spelled.values():
+        outcome = bench.run("delete", f"{project}/us-central1/demo", "--auto-approve", "--format", "json").ended(1)
+        assert result(outcome)["error"]["code"] == "prevent_destroy"
+    assert bench.writes() == []
+
+
+def test_a_number_of_another_project(bench: Bench) -> None:
+    """A cluster of the same id elsewhere is another one, whatever protects its namesake."""
+    bench.created("demo", bench.small())
+    bench.control.put("projects/4711/locations/us-central1/modelDevelopmentClusters/demo", bench.small())
+    outcome = bench.run("delete", "4711/us-central1/demo", "--auto-approve").ok()
+    assert "none protects it" in outcome.err
+    assert bench.live()
+
+
+def test_files_of_a_folder_above_protect_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the repository's own folder; where there are no files at all, that is said."""
+    bench.created("demo", bench.small())
+    (bench.root / "sub").mkdir()
+    root, bench.root = bench.root, bench.root / "sub"
+    bench.run("delete", bench.name(), "--auto-approve").ended(1)
+    assert bench.writes() == []
+    (root / "clusters.d").rename(root / "fleet")
+    assert "no file says whether" in bench.run("delete", bench.name(), "--auto-approve").ok().err
+
+
 def test_a_broken_file_may_be_the_one_that_protects(bench: Bench) -> None:
     """While the cluster's own file can't be read nobody knows whether it is protected: not deleted."""
     path = bench.created("demo", bench.small())

@@ -310,3 +310,27 @@ def test_the_documented_calls(bench: Bench) -> None:
 def test_a_cluster_that_is_no_text(bench: Bench, command: str) -> None:
     """The shell passes any bytes on; names are text."""
     assert "CLUSTER isn't UTF-8 text" in bench.run(*command.split(), "acme/us-central1/\udcff").ended(64).err
+
+
+@pytest.mark.parametrize("command", ["list x", "operations list x", "init --from-live x", "validate --slurm=/nope"])
+def test_what_no_place_and_no_program_is(bench: Bench, command: str) -> None:
+    """Usage: a typo reads neither as an error of the service nor as passed."""
+    bench.write("demo", bench.small())
+    bench.run(*command.split()).ended(64)
+
+
+def test_an_emulator_with_several_seeds(bench: Bench) -> None:
+    """--seed FILE..., as shells expand it."""
+    files = [bench.write(cluster, bench.small()) for cluster in ("one", "two", "three")]
+    process = bench.start("emulator", "--seed", *files)
+    process.hear("listening on")
+    url = process.out.split()[-1]
+    assert (
+        len(
+            requests.get(
+                f"{url}/v1beta1/projects/{bench.project}/locations/us-central1/modelDevelopmentClusters", timeout=30
+            ).json()["modelDevelopmentClusters"]
+        )
+        == 3
+    )
+    process.kill()

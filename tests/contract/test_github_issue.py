@@ -49,7 +49,13 @@ def tell(bench: Bench, hub: Standin) -> Any:
     return run
 
 
-def drift(*values: int, unmanaged: tuple[str, ...] = (), errors: tuple[PlanError, ...] = (), minute: int = 0) -> str:
+def drift(
+    *values: int,
+    unmanaged: tuple[str, ...] = (),
+    counted: bool = True,
+    errors: tuple[PlanError, ...] = (),
+    minute: int = 0,
+) -> str:
     """A drift report: a cluster for each value, whose maximum somebody has set to it."""
     clusters = tuple(
         ClusterPlan(
@@ -61,7 +67,7 @@ def drift(*values: int, unmanaged: tuple[str, ...] = (), errors: tuple[PlanError
         for number, value in enumerate(values)
     )
     plan = Plan("0", f"2026-11-01T12:{minute:02}:00Z", clusters, errors, summary=summarise(clusters))
-    return drift_json(Drift(plan, unmanaged))
+    return drift_json(Drift(plan, unmanaged, include_unmanaged=counted))
 
 
 _ERRORS = {
@@ -463,3 +469,13 @@ def test_what_is_no_report_is_refused(tell: Any, hub: Standin) -> None:
     """A summary of something else is an error."""
     for text in ("", "[]", json.dumps({"a": 1})):
         tell("summary", text).ended(1)
+
+
+def test_unmanaged_clusters_that_are_no_drift(tell: Any, hub: Standin) -> None:
+    """Without --include-unmanaged drift exits 0 for them, and so no issue is opened, or kept open."""
+    stray = ("projects/p/locations/us-central1/modelDevelopmentClusters/stray",)
+    tell("issue", drift(unmanaged=stray, counted=False)).ok()
+    assert hub.issues == []
+    tell("issue", drift(9)).ok()
+    tell("issue", drift(unmanaged=stray, counted=False)).ok()
+    assert [each["state"] for each in hub.issues] == ["closed"]

@@ -40,6 +40,18 @@ def test_a_live_cluster_that_breaks_a_rule_can_be_taken_over(bench: Bench, rule:
     assert f"[{rule}]" in bench.run("validate").ended(1).out
 
 
+def test_a_broken_rule_of_a_cluster_in_error(bench: Bench) -> None:
+    """The plan works in every state: the blocker is about the cluster, and the rule is let pass as ever."""
+    spec = bench.base()
+    pool(spec, "cpu")["scaling_spec"] = {"min_node_count": 5, "max_node_count": 2}
+    bench.control.put(bench.name(), spec)
+    bench.control.live(bench.name(), {"clusterStatus": {"state": "ERROR", "error": "no capacity"}})
+    bench.run("import", bench.name(), "--out", OUT).ok()
+    plan = bench.plan()
+    assert (plan["action"], [each["code"] for each in plan["blockers"]]) == ("no_op", ["cluster_in_error_state"])
+    assert "rule_waived" in {note["code"] for note in plan["notes"]}
+
+
 def test_what_is_let_pass_may_not_be_changed(bench: Bench) -> None:
     """A rule is waived for what is there, not for what would be sent: with an edit beside it the file is refused."""
     spec = bench.base()

@@ -41,11 +41,11 @@ def test_no_name(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_path_as_it_was_given(capsys: pytest.CaptureFixture[str]) -> None:
-    """`./` is part of it: a file that isn't there is said to be missing, and no other is taken; a bare word is one."""
+    """`./` is part of it: a file that isn't there is a typo, which must not read as passed; a bare word is one, too."""
     write("demo")
     for missing in ("./nothing", "found", "./clusters.d"):
-        assert run(["validate", f"--slurm={missing}"]) == 0
-        assert f"not checked with Slurm: there is no program {missing} here" in capsys.readouterr().err
+        assert run(["validate", f"--slurm={missing}"]) == 64
+        assert f"--slurm: there is no program {missing} here" in capsys.readouterr().err
     assert run(["validate", "--slurm=./slurmctld"]) == 0
     assert capsys.readouterr().err == ""
 

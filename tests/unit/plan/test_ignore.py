@@ -77,6 +77,14 @@ def test_an_ignored_partition_keeps_its_place() -> None:
     assert [each["id"] for each in partitions] == ["debug", "cpu", "gpu"]
 
 
+def test_an_ignored_partition_stands_where_the_file_names_it() -> None:
+    """Its content is others', the list's order isn't: a default partition that moves is a change."""
+    live = answer()
+    at(live, "orchestratorSpec.slurmSpec.partitions").reverse()
+    made = plan(file_spec(), live, ignore_changes=[f"{SLURM}.partitions[gpu]"])
+    assert [(each.path, each.before, each.after) for each in made.changes] == [(f"{SLURM}.partitions", "gpu", "cpu")]
+
+
 def test_a_new_pool_keeps_its_own_values_at_ignored_paths() -> None:
     """Ignoring a pool's scaling doesn't take it from a pool that is made."""
     spec = file_spec()

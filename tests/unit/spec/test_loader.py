@@ -637,6 +637,16 @@ def test_one_id_in_two_places_is_two_clusters() -> None:
     assert [desired.name.location for desired in loaded.clusters] == ["us-central1", "us-east1"]
 
 
+def test_a_projects_id_and_a_number_may_be_one_project() -> None:
+    """Only the service knows, so two namesakes of which one says a number are refused; of two numbers neither is."""
+    by_number = MINIMAL.replace("acme-ml", '"579703651575"')
+    loaded = load_one(MINIMAL, {"clusters.d/b.yaml": by_number})
+    assert {each.rule for each in loaded.findings} == {"duplicate-cluster"}
+    assert "if 579703651575 is the same project" in loaded.findings[0].message
+    assert not loaded.clusters
+    assert load_one(by_number, {"clusters.d/b.yaml": MINIMAL.replace("acme-ml", '"4711"')}).findings == ()
+
+
 def test_endless_errors_come_to_an_end() -> None:
     """After a hundred errors a document isn't looked at further; the finding says so."""
     text = MINIMAL + "".join(f"  unknown{number}: 1\n" for number in range(500))

@@ -137,6 +137,12 @@ def test_what_is_no_plan_of_ours_is_refused(text: str, says: str) -> None:
         read_plan(text)
 
 
+def test_whether_unmanaged_clusters_count_is_yes_or_no() -> None:
+    """Anything else is no drift report of ours."""
+    with pytest.raises(InputError, match="include_unmanaged"):
+        read_drift(_edited(lambda document: document.update(unmanaged=[], include_unmanaged=1)))
+
+
 @pytest.mark.parametrize("unmanaged", [None, "x", [1]])
 def test_a_plan_is_no_drift_report(unmanaged: object) -> None:
     """The list of unmanaged clusters makes the report."""

@@ -150,6 +150,7 @@ def drift() -> Drift:
             other("same", Action.NO_OP),
         ),
         unmanaged=(name("stray"),),
+        include_unmanaged=True,
     )
 
 

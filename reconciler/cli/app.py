@@ -1,6 +1,6 @@
 """The command line: errors become messages and exit codes here, and nowhere else.
 
-Exit codes (contract section 2): 0 done; 1 an error; 2 differences; 64 usage; 130 Ctrl-C.
+Exit codes (contract section 2): 0 done; 1 an error; 2 differences; 64 usage; 130 Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
         # An option with an optional value: the parser knows none, so a bare one gets its value here.
         arguments = [f"--slurm={ANY_SLURMCTLD}" if each == "--slurm" else each for each in arguments]
     try:
-        with _ctrl_c():
+        with _signals():
             return int(build(arguments)(list(arguments), standalone_mode=False, prog_name="reconciler") or 0)
     except TyperException as error:
         # The library gives usage errors 2, which must never read as "differences".
@@ -38,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(arguments, UsageError(error.format_message(), hint=_help_hint(error)), code)
     except UsageError as error:
         return _fail(arguments, error, EXIT_USAGE)
-    except (InterruptedRun, _CtrlC, typer.Abort) as error:
+    except (InterruptedRun, _Stopped, typer.Abort) as error:
         known = error if isinstance(error, InterruptedRun) else InterruptedRun("interrupted")
         return _fail(arguments, known, EXIT_INTERRUPTED)
     except ReconcilerError as error:
@@ -48,6 +48,9 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(arguments, ReconcilerError(f"{place}{error.strerror or error}"), EXIT_ERROR)
+    except MemoryError:
+        hint = "ask for fewer clusters at a time: --cluster, --shard"
+        return _fail(arguments, ReconcilerError("there isn't enough memory", hint=hint, code="memory"), EXIT_ERROR)
     except Exception as error:  # noqa: BLE001 - the last door: people never see a traceback, nor what it might show
         return _fail(arguments, _bug(error), EXIT_ERROR)
 
@@ -63,24 +66,27 @@ def _bug(error: Exception) -> ReconcilerError:
     return ReconcilerError(f"internal error: {type(error).__name__} in {where}", hint=hint, code="internal")
 
 
-class _CtrlC(BaseException):
+class _Stopped(BaseException):
     """A KeyboardInterrupt that typer lets pass: of one it makes a bare exit code, with nothing said."""
 
 
 @contextmanager
-def _ctrl_c() -> Iterator[None]:
-    def handle(_signal: int, _frame: FrameType | None) -> None:
-        raise _CtrlC
+def _signals() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end a command wherever it is; those that have more to say bring their own handlers."""
 
-    before = signal.getsignal(signal.SIGINT)
-    if before not in (signal.default_int_handler, signal.SIG_DFL):  # ignored, or somebody else's
-        yield
-        return
-    signal.signal(signal.SIGINT, handle)
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        raise _Stopped
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # One that is ignored, or somebody else's, is left alone.
+    ours = [number for number, handler in before.items() if handler in (signal.default_int_handler, signal.SIG_DFL)]
+    for number in ours:
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in ours:
+            signal.signal(number, before[number])
 
 
 def _help_hint(error: TyperException) -> str:

@@ -6,7 +6,7 @@ import random
 import select
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from reconciler.cli.output import colour, colour_on_stderr, say, show
 from reconciler.cli.plan import now
 from reconciler.cli.protection import protection_of
 from reconciler.engine import settle
-from reconciler.engine.applier import Applier, Later, Policy
+from reconciler.engine.applier import Applier, Policy
 from reconciler.engine.approval import not_allowed, stale, with_changes
 from reconciler.engine.assess import Assessor
 from reconciler.engine.execute import Tools
@@ -27,10 +27,12 @@ from reconciler.engine.interrupt import Interrupt
 from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
 from reconciler.engine.planner import make_plan
+from reconciler.engine.planning import GONE_MEANWHILE, Planning
 from reconciler.engine.results import ApplyReport, Status
-from reconciler.errors import InputError, ReconcilerError, StaleError, UsageError
+from reconciler.engine.traces import Traces
+from reconciler.errors import InputError, PendingError, StaleError, UsageError
 from reconciler.plan.build import DEFAULT_UPDATE_MODE
-from reconciler.plan.model import Action, Plan
+from reconciler.plan.model import Action, ClusterPlan, Plan, PlanError
 from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
 from reconciler.views.text import plan_text
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from reconciler.spec.loader import Loaded
 
 EXIT_INTERRUPTED = 130
+_PATIENCE = 3.0  # seconds after which the clusters that have answered are applied without the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +80,18 @@ def apply_files(
         run = replace(run, update_mode=reviewed.update_mode)
     tools = _tools(cloud, run, interrupt)
     wanted = {str(desired.name): desired for desired in to_plan(loaded)}
-    busy: list[Desired] = []
+    later: _Later | None = None
     with interrupt.raising():
         if plan_file and reviewed:
             plan = _made_again(reviewed, wanted, tools, plan_file)
-        else:
-            # Where a plan is looked at before it is applied, it has to be there whole.
-            alone = run.auto_approve and not expect
-            plan = _plan(tools, list(wanted.values()), loaded, put_off=busy.append if alone else None)
+        elif run.auto_approve and not expect:
+            later = _Later(_planning(tools, wanted.values(), loaded))
+            plan = later.first()
+        else:  # a plan that is looked at before it is applied has to be there whole
+            plan = _planning(tools, wanted.values(), loaded).whole()
     if expect and reviewed:
         _refuse_unexpected(reviewed, plan, expect)
-    return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan, [_later(tools, each) for each in busy])
+    return _carry_out(plan, wanted, tools, run, interrupt, _approve_plan, later)
 
 
 def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) -> int:
@@ -96,8 +100,9 @@ def delete_one(cloud: Cloud, name: ClusterName, run: Run, interrupt: Interrupt) 
     with interrupt.raising():
         lifecycle = protection_of(name, cloud.clusters.get)
         desired = Desired(name, "", _wanted_absent(lifecycle), {})
-        plan = _plan(tools, [desired], None)
-    if plan.clusters and plan.clusters[0].action is Action.NO_OP:
+        plan = _planning(tools, [desired], None).whole()
+    gone = [note for each in plan.clusters for note in each.notes if note.code == GONE_MEANWHILE]
+    if plan.clusters and plan.clusters[0].action is Action.NO_OP and not gone:
         raise InputError(f"there is no cluster {name}")
     return _carry_out(plan, {str(name): desired}, tools, run, interrupt, _approve_delete)
 
@@ -121,6 +126,7 @@ def _tools(cloud: Cloud, run: Run, interrupt: Interrupt) -> Tools:
         Assessor(now(), run.update_mode or DEFAULT_UPDATE_MODE, cloud.queue, waits=run.graceful),
         JobsWait(cloud.queue, cloud.partitions, waits, run.jobs_timeout),
         now,
+        Traces(cloud.operations.list, now),
         no_wait=run.no_wait,
         graceful=run.graceful,
         smoke=_smoke(cloud, run, interrupt) if run.smoke else None,
@@ -142,35 +148,48 @@ def _smoke(cloud: Cloud, run: Run, interrupt: Interrupt) -> Smoke:
     return Smoke(slurm, wait, script, run.smoke_timeout, is_interrupted=lambda: bool(interrupt))
 
 
-def _plan(
-    tools: Tools,
-    wanted: list[Desired],
-    loaded: Loaded | None,
-    put_off: Callable[[Desired], object] | None = None,
-) -> Plan:
-    def until_idle(name: ClusterName) -> Answer | None:
-        return settle.until_idle(tools.clusters, name, tools.waits, lambda text: say(f"{name}: waiting: {text}"))
+def _planning(tools: Tools, wanted: Iterable[Desired], loaded: Loaded | None) -> Planning:
+    from reconciler.engine.idle import IdleWaiter
 
-    return make_plan(
+    waiter = IdleWaiter(tools.clusters, tools.waits)
+
+    def until_idle(
+        name: ClusterName, state: str, then: Callable[[Answer | None], object], failed: Callable[[PendingError], object]
+    ) -> None:
+        waiter.submit(name, state, lambda text: say(f"{name}: waiting: {text}"), then, failed)
+
+    return Planning(
         tools.clusters,
         wanted,
         errors=refused(loaded) if loaded else (),
         doubtful=doubtful(loaded) if loaded else {},
         assess=tools.assess,
         until_idle=until_idle,
-        put_off=put_off,
     )
 
 
-def _later(tools: Tools, busy: Desired) -> Later:
-    """A cluster that nobody else is to wait for: planned, and shown, when it is idle."""
+class _Later:
+    """The clusters that nobody else is to wait for: planned, and shown, when they can be."""
 
-    def plan() -> Plan:
-        made = _plan(tools, [busy], None)
-        say(plan_text(made, colour=colour_on_stderr()))
-        return made
+    def __init__(self, planning: Planning) -> None:
+        self._planning = planning
 
-    return Later(str(busy.name), busy.source, plan)
+    @property
+    def open(self) -> dict[str, str]:
+        return self._planning.open
+
+    def first(self) -> Plan:
+        """What can be planned by now. That others don't answer, and are no reason to wait, is said."""
+        plan = self._planning.first(_PATIENCE)
+        if left := len(self.open):
+            say(f"going on without {left} {'cluster' if left == 1 else 'clusters'}, busy or without an answer, for now")
+        return plan
+
+    def rest(self) -> Iterator[Plan]:
+        for part in self._planning.rest():
+            if part.has_changes or part.errors or part.is_blocked:
+                say(plan_text(part, colour=colour_on_stderr()))
+            yield part
 
 
 def _read_plan(path: Path, loaded: Loaded) -> Plan:
@@ -178,18 +197,25 @@ def _read_plan(path: Path, loaded: Loaded) -> Plan:
     from reconciler.views.plan_file import read_plan
 
     plan = read_plan(read_text(path))
-    names = {each.cluster: ClusterName.parse(each.cluster) for each in plan.clusters}
-    ours = {cluster for cluster, name in names.items() if name is None or loaded.concerns(name)}
-    return replace(plan, clusters=tuple(each for each in plan.clusters if each.cluster in ours))
+
+    def is_ours(each: ClusterPlan | PlanError) -> bool:
+        name = ClusterName.parse(each.cluster)
+        return name is None or loaded.concerns(name)
+
+    return replace(plan, clusters=tuple(filter(is_ours, plan.clusters)), errors=tuple(filter(is_ours, plan.errors)))
 
 
 def _made_again(approved: Plan, wanted: dict[str, Desired], tools: Tools, plan_file: Path) -> Plan:
-    """A file's plan, made again from what is now. Raises StaleError, nothing sent, where it comes out otherwise."""
+    """A file's plan, made again from what is now. Raises StaleError, nothing sent, where it comes out otherwise.
+
+    What couldn't be planned then isn't applied now, and what can't be read now is its own failure: both are errors.
+    """
     named = [wanted[plan.cluster] for plan in approved.clusters if plan.cluster in wanted]
-    fresh = make_plan(tools.clusters, named, assess=tools.assess)
-    if fresh.errors:
-        raise ReconcilerError(fresh.errors[0].message, code=fresh.errors[0].code)
-    if moved := stale(approved, fresh):
+    left_out = [replace(error, message=f"not in {plan_file}: {error.message}") for error in approved.errors]
+    fresh = make_plan(tools.clusters, named, assess=tools.assess, errors=left_out)
+    failed = {error.cluster for error in fresh.errors}
+    rest = replace(approved, clusters=tuple(each for each in approved.clusters if each.cluster not in failed))
+    if moved := stale(rest, fresh):
         told = "; ".join(f"{cluster}: {what}" for cluster, what in sorted(moved.items()))
         raise StaleError(f"{plan_file} is stale, nothing was sent: {told}", hint="plan again, and review it")
     return fresh
@@ -212,7 +238,7 @@ def _carry_out(
     run: Run,
     interrupt: Interrupt,
     approve: Approve,
-    later: Sequence[Later] = (),
+    later: _Later | None = None,
 ) -> int:
     from reconciler.cli.watching import observer
     from reconciler.views.json import apply_json
@@ -232,7 +258,7 @@ def _carry_out(
 
 
 def _under(
-    interrupt: Interrupt, applier: Applier, plan: Plan, wanted: dict[str, Desired], later: Sequence[Later]
+    interrupt: Interrupt, applier: Applier, plan: Plan, wanted: dict[str, Desired], later: _Later | None
 ) -> ApplyReport:
     """The report; after an interruption that outlasts its grace, one made of what is known by then."""
     reports: list[ApplyReport] = []

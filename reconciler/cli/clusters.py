@@ -142,7 +142,7 @@ def import_(
 def _as_asked(asked: ClusterName, answer: dict[str, object]) -> dict[str, object]:
     """An answer under the project that was asked for: people know its id, answers may show its number."""
     shown = ClusterName.parse(str(answer.get("name", "")))
-    return {**answer, "name": str(asked._replace(cluster_id=shown.cluster_id))} if shown else answer
+    return {**answer, "name": str(shown._replace(project=asked.project))} if shown else answer
 
 
 def _get(context: typer.Context, cluster: str, endpoint: str | None, impersonate: str | None) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -37,7 +38,7 @@ def drift(
     """Live clusters against their files. Exits 0 when all is as written, 2 on drift, 1 when something can't be read."""
     from reconciler.cli.files import doubtful, load_files, refused, to_plan
     from reconciler.cli.output import colour, say
-    from reconciler.cli.plan import now, report
+    from reconciler.cli.plan import now, part_of, report
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
     from reconciler.engine.drifting import find_drift
@@ -59,6 +60,7 @@ def drift(
             concerns=loaded.concerns,
             include_unmanaged=include_unmanaged,
         )
+    found = replace(found, plan=replace(found.plan, shard=part_of(shard)))
     says = not quiet or found.differs or found.plan.errors
     code = EXIT_DIFFERENCES if found.differs else 0
     report(

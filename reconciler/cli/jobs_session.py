@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -49,7 +50,7 @@ class Session:
 
     def command(self, verb: str, job: object = "") -> str:
         """A command line for people to go on with."""
-        return f"reconciler jobs {verb} {self.cluster} {job}".rstrip()
+        return f"reconciler jobs {verb} {quote(self.cluster)} {quote(str(job)) if job else ''}".rstrip()
 
     def wait(self, job_id: JobId, timeout: float | None) -> Waited:
         """The job at its end. Raises PendingError, InterruptedRun, and what the polls raise; all say how to go on."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reconciler.cli.options import Endpoint, Impersonate, Report, ReportFormat, Timeout
+from reconciler.errors import ReconcilerError
+
+if TYPE_CHECKING:
+    from reconciler.cli.session import Cloud
+    from reconciler.engine.interrupt import Interrupt
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The operation's full name, as apply printed it.")]
 
@@ -68,29 +73,42 @@ def wait(
     impersonate: Impersonate = None,
 ) -> None:
     """Wait for an operation. Exits 0 when it succeeded, 1 when it failed or goes on after --timeout."""
-    from reconciler.cli.output import say, show
+    from reconciler.cli.output import show
     from reconciler.cli.session import connect
     from reconciler.engine.interrupt import Interrupt
-    from reconciler.engine.waiter import Failed, Pending, Succeeded, Waiter
-    from reconciler.errors import InterruptedRun, OperationError, PendingError
+    from reconciler.errors import InterruptedRun
     from reconciler.views.inventory import resource_text
     from reconciler.views.json import resource_json
 
     interrupt = Interrupt()
-    begin = time.monotonic()
+    found: list[dict[str, Any]] = []
     with interrupt.on_signals(), connect(context, endpoint, impersonate, timeout, interrupt) as cloud:
-        waiter = Waiter(cloud.operations, timeout=cloud.settings.operation_timeout, sleep=interrupt.sleep)
-        outcome = waiter.wait(name, lambda text: say(f"[{time.monotonic() - begin:.0f} s] {text}"))
-        resume = cloud.resume(name)
+        try:
+            # No grace: all that a look under way could do is answer.
+            interrupt.watch(lambda: found.append(_ended(cloud, name, interrupt)), grace=0)
+        except ReconcilerError:
+            if not interrupt:
+                raise
         if interrupt:
-            raise InterruptedRun(f"{name} goes on", hint=resume)
-        match outcome:
-            case Failed():
-                raise OperationError(f"{name}: {outcome.code}: {outcome.message}", operation=name)
-            case Pending():
-                raise PendingError(f"{name}: {outcome.reason}", operation=name, hint=resume)
-            case Succeeded():
-                found = cloud.operations.get(name)
-            case _:
-                raise OperationError(f"{name} doesn't exist any more", operation=name, hint="look at the cluster")
-    show(resource_json(found) if output is ReportFormat.JSON else resource_text(found))
+            raise InterruptedRun(f"{name} goes on", hint=cloud.resume(name))
+    show(resource_json(found[0]) if output is ReportFormat.JSON else resource_text(found[0]))
+
+
+def _ended(cloud: Cloud, name: str, interrupt: Interrupt) -> dict[str, Any]:
+    """The operation after its end. Raises OperationError where it failed, PendingError where it goes on."""
+    from reconciler.cli.output import say
+    from reconciler.engine.waiter import Failed, Pending, Succeeded, Waiter
+    from reconciler.errors import OperationError, PendingError
+
+    begin = time.monotonic()
+    waiter = Waiter(cloud.operations, timeout=cloud.settings.operation_timeout, sleep=interrupt.sleep)
+    outcome = waiter.wait(name, lambda text: say(f"[{time.monotonic() - begin:.0f} s] {text}"))
+    match outcome:
+        case Failed():
+            raise OperationError(f"{name}: {outcome.code}: {outcome.message}", operation=name)
+        case Pending():
+            raise PendingError(f"{name}: {outcome.reason}", operation=name, hint=cloud.resume(name))
+        case Succeeded():
+            return cloud.operations.get(name)
+        case _:
+            raise OperationError(f"{name} doesn't exist any more", operation=name, hint="look at the cluster")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import stat
 import sys
 from contextlib import suppress
@@ -11,6 +13,7 @@ from typing import TextIO
 
 import typer
 
+from reconciler.views.safe import is_safe, safe
 from reconciler.views.terminal import use_colour
 
 
@@ -24,11 +27,37 @@ def show(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Progress and asides. Nothing stops because nobody can read them."""
+    """Progress and asides, a message of our own on one line or more. Nothing stops because nobody can read them.
+
+    What messages quote is made harmless by whoever quotes it; here is the last line of defence. No control character
+    gets to the terminal but line ends and our own colours, and no command to a CI log but an annotation of ours.
+    """
+    first, *rest = (_harmless(line) for line in text.split("\n"))
+    lines = [first if _ANNOTATION.match(first) else _no_command(first), *map(_no_command, rest)]
     try:
-        typer.echo(text, err=True)
+        typer.echo("\n".join(lines), err=True)
     except OSError:
         _abandon(sys.stderr)
+
+
+# As `views.findings.annotation` makes them; it escapes all that its text holds.
+_ANNOTATION = re.compile(r"::(?:error|warning|notice) [a-z]+=[^,:]*(?:,[a-z]+=[^,:]*)*::")
+_OUR_COLOURS = re.compile(r"(\x1b\[[0-9;]{1,8}m)")
+
+
+def _harmless(line: str) -> str:
+    if is_safe(line):
+        return line
+    if not colour_on_stderr():
+        return safe(line, tabs=True)
+    parts = _OUR_COLOURS.split(line)  # every second one is a colour
+    return "".join(part if at % 2 else safe(part, tabs=True) for at, part in enumerate(parts))
+
+
+def _no_command(line: str) -> str:
+    """A line that a CI log doesn't take for a command."""
+    begin = len(line) - len(line.lstrip())
+    return f"{line[:begin]}\\x3a{line[begin + 1 :]}" if line.startswith("::", begin) else line
 
 
 def _abandon(stream: TextIO) -> None:
@@ -65,7 +94,9 @@ def write_file(path: Path, text: str) -> None:
     What is no regular file (a pipe, `/dev/stdout`) is written into instead of replaced. Raises OSError with the path.
     """
     try:
-        target = path.resolve()
+        target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.write(text)

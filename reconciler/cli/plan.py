@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, Optional
@@ -57,7 +58,6 @@ def plan(
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
     from reconciler.engine.planner import make_plan
-    from reconciler.views.json import plan_json
     from reconciler.views.registry import for_plan
 
     base: Base | None = None
@@ -79,8 +79,14 @@ def plan(
             assess=Assessor(now(), update_mode.value, cloud.queue, base=base),
             besides=gone,
         )
+    made = replace(made, shard=part_of(shard))
     shown = for_plan(output.value, colour=colour(), full=full)(made)
-    report(shown, exit_code(made, detailed=detailed_exitcode), {out: plan_json(made)} if out else {})
+    files: dict[Path, str] = {}
+    if out:
+        from reconciler.views.json import plan_json  # here, since few runs pay for it
+
+        files[out] = plan_json(made)
+    report(shown, exit_code(made, detailed=detailed_exitcode), files)
 
 
 def report(text: str | None, code: int, files: dict[Path, str]) -> NoReturn:
@@ -132,6 +138,11 @@ def _beside(
     if only and not (loaded.clusters or loaded.refused or base.clusters or base.unreadable):
         raise UsageError(f"--cluster {' '.join(only)} fits no cluster of the files", hint=f"known: {known}")
     return loaded, base.seen_from(loaded.readable), gone
+
+
+def part_of(shard: str | None) -> str:
+    """What a plan file says of its shard: I/N, and nothing for a whole plan."""
+    return str(_part(shard)) if shard is not None else ""
 
 
 def _part(shard: str) -> Shard:

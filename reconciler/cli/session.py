@@ -43,7 +43,7 @@ class Cloud:
 
     def resume(self, operation: str) -> str:
         """The command that waits for an operation, at the same endpoint."""
-        command = f"reconciler operations wait {operation}"
+        command = f"reconciler operations wait {quote(operation)}"
         return f"{command} --endpoint {quote(self.endpoint)}" if self.endpoint else command
 
     def queue(self, name: ClusterName) -> tuple[SlurmJob, ...]:

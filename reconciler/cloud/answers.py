@@ -12,6 +12,9 @@ from reconciler.cloud.text import snippet
 
 # The API's answers are about ten deep. Much deeper ones would end in a RecursionError somewhere behind this border.
 _DEPTH = 64
+# A value of two characters costs a hundred bytes once it is read. So many are a page of the largest clusters with all
+# their nodes, and stay below half a GiB.
+_VALUES = 5_000_000
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -33,8 +36,26 @@ class WireError(Exception):
         self.permanent = permanent
 
 
+def too_much() -> WireError:
+    """The error for an answer that there is no memory for."""
+    return WireError("there isn't enough memory for the answer", sent=True, permanent=True)
+
+
 def json_object(body: bytes) -> dict[str, Any]:
-    """The JSON object in an answer. Raises ValueError with a phrase that follows "answered"."""
+    """The JSON object in an answer.
+
+    Raises ValueError with a phrase that follows "answered", WireError for more than memory is to be spent on.
+    """
+    # Counted before anything is built. Commas in texts count, too: the limit leaves room for them.
+    if len(body) > _VALUES and sum(map(body.count, (b",", b"{", b"["))) > _VALUES:
+        raise WireError(f"the answer holds more than {_VALUES:,} values", sent=True, permanent=True)
+    try:
+        return _object(body)
+    except MemoryError:
+        raise too_much() from None
+
+
+def _object(body: bytes) -> dict[str, Any]:
     try:
         text = str(body, "utf-8-sig")
         value = json.loads(text, parse_constant=_refuse_constant)

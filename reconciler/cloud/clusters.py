@@ -45,7 +45,7 @@ class Clusters:
             return None
         found = _named(cluster)
         # An empty or foreign object must not pass for a cluster that has lost all its fields.
-        if found is None or found.cluster_id != name.cluster_id:
+        if found is None or not is_same(name, found):
             raise UnavailableError(f"GET {path}: answered {kind_of(cluster)} that isn't this cluster")
         if wrong := misshapen(cluster):
             raise UnavailableError(f"GET {path}: answered what is no cluster: {wrong}")
@@ -80,6 +80,13 @@ class Clusters:
                 hint="look at the cluster before it is sent again",
             )
         return answer
+
+
+def is_same(asked: ClusterName, shown: ClusterName) -> bool:
+    """Whether an answer's name is that of the cluster asked for. It may have the project's number for its id (C)."""
+    if asked[1:] != shown[1:]:
+        return False
+    return asked.project == shown.project or asked.project.isdigit() or shown.project.isdigit()
 
 
 def _named(cluster: dict[str, Any]) -> ClusterName | None:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reconciler import __version__
 from reconciler.cloud.answers import Answer, WireError
 from reconciler.cloud.auth import Credentials, credentials_for, scrub
 from reconciler.cloud.endpoint import Endpoint
 from reconciler.cloud.pace import Gate
+from reconciler.cloud.text import one_line
 from reconciler.errors import InterruptedRun, UnavailableError
 
 if TYPE_CHECKING:
     from reconciler.cloud.settings import Settings
+
+
+# A shorter one is no credential, and might be a word of any good answer.
+_TOKEN_LENGTH = 12
 
 
 class Kind(Enum):
@@ -76,6 +82,7 @@ class Exchange:
         self._wire = Wire(f"reconciler/{__version__} (gzip)", is_loopback=self._endpoint.is_loopback)
         # Quotas are counted by region, and each region has a host of its own.
         self._gates: defaultdict[str, Gate] = defaultdict(lambda: Gate(clock))
+        self._tokens: list[str] = []  # all that were sent: an answer may quote one that was renewed since
 
     def send(self, call: Call) -> Answer:
         """The answer, after a refresh of the credentials if the first one is 401.
@@ -98,6 +105,25 @@ class Exchange:
         """Keep every thread from the host of this call for a while."""
         self._gates[call.base].slow_down(pause)
 
+    def hide(self, text: str) -> str:
+        """`text`, for people, without the tokens that were sent and without what looks like a secret."""
+        for token in self._tokens:
+            text = text.replace(token, "[secret]")
+        return scrub(text)
+
+    def without_tokens(self, answer: dict[str, Any], body: bytes) -> dict[str, Any]:
+        """A good answer without the tokens that were sent; nothing else of it is touched. `body` is what it was."""
+        tokens = [json.dumps(token)[1:-1] for token in self._tokens if len(token) >= _TOKEN_LENGTH]
+        spelt = b"\\u00" in body or b"\\/" in body  # escapes that plain characters can be written with
+        if not tokens or not (spelt or any(token.encode() in body for token in tokens)):
+            return answer
+        text = json.dumps(answer, ensure_ascii=False)
+        if not any(token in text for token in tokens):
+            return answer
+        for token in tokens:
+            text = text.replace(token, "[secret]")
+        return dict(json.loads(text))
+
     def rest(self, seconds: float) -> None:
         """Sleep. Raises InterruptedRun if the run was interrupted meanwhile."""
         if self._sleep(seconds):
@@ -109,6 +135,7 @@ class Exchange:
 
     def _send(self, call: Call, headers: dict[str, str]) -> Answer:
         call.headers = headers
+        self._remember(headers)
         gate = self._gates[call.base]
         if (wait := gate.reserve()) > 0:
             self.rest(wait)
@@ -126,11 +153,16 @@ class Exchange:
             gate.ease()
         return answer
 
+    def _remember(self, headers: dict[str, str]) -> None:
+        token = headers.get("Authorization", "").removeprefix("Bearer ")
+        if token and token not in self._tokens:
+            self._tokens = [*self._tokens, token]  # anew: other threads may be going through the old one
+
     def _log(self, call: Call, started: float, outcome: str) -> None:
         if self._debug:
             milliseconds = (self._clock() - started) * 1000
             line = f"{call} -> {outcome} in {milliseconds:.0f} ms (attempt {call.attempts})"
-            self._debug(scrub(line, call.headers))
+            self._debug(one_line(self.hide(line)))
 
     def _ready_credentials(self) -> Credentials:
         """Looked up with the first request; refused if the endpoint is none of theirs."""

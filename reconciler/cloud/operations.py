@@ -10,10 +10,15 @@ from typing import Any
 from reconciler.cloud.paging import pages
 from reconciler.cloud.text import one_line
 from reconciler.cloud.transport import Limits, Transport
-from reconciler.errors import NotFoundError, UsageError
+from reconciler.errors import ApiError, NotFoundError, UnavailableError, UsageError
 from reconciler.spec.names import ClusterName
 
-_NAME = re.compile(r"(projects/[^/]+/locations/[^/]+)/(?:[^/]+/)*operations/[^/]+")
+# Letters, digits and the marks that resource names have (C; a project's id may be `domain:name`): names come from
+# answers, and go into messages, addresses and commands.
+_PART = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}"
+_NAME = re.compile(rf"(projects/{_PART}/locations/[a-z0-9][a-z0-9-]{{0,62}})/(?:{_PART}/){{0,8}}operations/{_PART}")
+# So many answers in a row that aren't the API's, such as a proxy's while it is restarted, are no end of a wait.
+_FOREIGN_POLLS = 12
 # google.rpc.Code
 _CODES = (
     "OK",
@@ -69,13 +74,29 @@ class Operations:
         self._transport = transport
         # S2 polls v1, U polls v1beta1: the one that has answered comes first.
         self._versions = ("v1", "v1beta1")
+        self._foreign: dict[str, int] = {}  # by name, answers in a row that weren't the API's
 
     def get(self, name: str, limits: Limits | None = None) -> dict[str, Any]:
         """An operation.
 
         Raises UsageError for a name that is none, NotFoundError if no version of the API knows it, and whatever else
-        the transport raises.
+        the transport raises. To a poll, which has `limits`, an answer that isn't the API's is an UnavailableError: only
+        many of them in a row are a refusal.
         """
+        try:
+            operation = self._get(name, limits)
+        except ApiError as error:
+            if error.reason:
+                self._foreign.pop(name, None)
+                raise
+            seen = self._foreign[name] = self._foreign.get(name, 0) + 1
+            if limits is None or seen >= _FOREIGN_POLLS:
+                raise
+            raise UnavailableError(error.summary, hint=error.hint) from error
+        self._foreign.pop(name, None)
+        return operation
+
+    def _get(self, name: str, limits: Limits | None) -> dict[str, Any]:
         location = location_of(name)
         first, second = self._versions
         try:

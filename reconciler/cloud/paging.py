@@ -12,6 +12,8 @@ from reconciler.errors import UnavailableError
 # The documents give no maximum; a service that has one answers shorter pages.
 PAGE_SIZE = 500
 _MAX_EMPTY_PAGES = 1000
+# A million entries, or a hundred thousand where the service makes shorter pages.
+_MAX_PAGES = 2000
 
 
 def pages(
@@ -30,7 +32,7 @@ def pages(
     seen = {""}
     token = ""
     empty = 0
-    while True:
+    for _ in range(_MAX_PAGES):
         asked = {"pageSize": str(PAGE_SIZE), **(query or {}), **({"pageToken": token} if token else {})}
         answer = transport.request("GET", path, location=location, query=asked, limits=limits)
         entries = _entries(path, answer, keys)
@@ -42,6 +44,7 @@ def pages(
         if not isinstance(token, str) or token in seen or empty > _MAX_EMPTY_PAGES:
             raise UnavailableError(f"GET {path}: the list never ends: its page token comes again, or isn't one")
         seen.add(token)
+    raise UnavailableError(f"GET {path}: the list doesn't end: there is a page after {_MAX_PAGES:,} of them")
 
 
 def _entries(path: str, answer: dict[str, Any], keys: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -21,6 +21,9 @@ _VARIABLES = {
     "queue_budget": "RECONCILER_QUEUE_BUDGET",
     "operation_timeout": "RECONCILER_OPERATION_TIMEOUT",
 }
+# Sockets take no more than 24 days, and no number of hours that anybody means is an overflow somewhere.
+_LONGEST = 20 * 86_400
+_LONGEST_TEXT = 1000 * 86_400
 _CLOCKS = ("request_timeout", "retry_budget", "queue_budget", "operation_timeout")
 
 
@@ -50,8 +53,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         for clock in _CLOCKS:
-            if not 0 <= getattr(self, clock) < float("inf"):
-                raise UsageError(f"{clock} must be a number of seconds, zero or more")
+            if not 0 <= getattr(self, clock) <= _LONGEST:
+                told = f"{clock} ({_VARIABLES[clock]})"
+                raise UsageError(f"{told} must be a number of seconds, zero or more, and 20 days at most")
         if self.request_timeout == 0:
             raise UsageError("request_timeout must be more than zero seconds")
         if self.universe and not _HOST.fullmatch(self.universe):
@@ -84,4 +88,7 @@ def seconds(text: str) -> float:
     if not match or not any(match.groups()):
         raise ValueError(f"{text!r} is no length of time; write it like 90s, 5m or 1h30m")
     hours, minutes, rest = (float(part or 0) for part in match.groups())
-    return hours * 3600 + minutes * 60 + rest
+    total = hours * 3600 + minutes * 60 + rest
+    if total > _LONGEST_TEXT:
+        raise ValueError(f"{text[:40]!r} is more than 1000 days")
+    return total

@@ -8,6 +8,7 @@
 | 408, 499, 5xx but 501                    | again                   | AmbiguousError                          |
 | reset, time-out, truncated               | again                   | AmbiguousError                          |
 | 2xx, but no JSON object: a login page    | again, a few times      | AmbiguousError                          |
+| more than is read or held in memory      | at once                 | AmbiguousError                          |
 | any other refusal, a redirect            | at once                 | at once                                 |
 
 A 503 isn't a refusal: whatever answered may have passed the request on, and UNAVAILABLE promises nothing about writes.
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from reconciler.cloud.answers import Answer, WireError, json_object
-from reconciler.cloud.auth import Credentials, scrub
+from reconciler.cloud.auth import Credentials
 from reconciler.cloud.exchange import Call, Exchange, Kind
 from reconciler.cloud.text import one_line
 from reconciler.errors import AmbiguousError, UnavailableError, UsageError
@@ -167,7 +168,7 @@ class Transport:
 
     def _announce(self, call: Call, problem: _Transient) -> None:
         if self._on_retry:
-            self._on_retry(f"retrying in {problem.pause:.0f} s: {call}: {problem}")
+            self._on_retry(self._exchange.hide(f"retrying in {problem.pause:.0f} s: {call}: {problem}"))
 
     def _give_up(self, call: Call, problem: _Transient) -> dict[str, Any]:
         attempts = "1 attempt" if call.attempts == 1 else f"{call.attempts} attempts"
@@ -181,20 +182,13 @@ class Transport:
     def _attempt(self, call: Call) -> dict[str, Any]:
         try:
             answer = self._exchange.send(call)
+            if 200 <= answer.status < 300:
+                return self._object(call, answer)
         except WireError as error:
             raise self._lost(call, str(error), sent=error.sent, permanent=error.permanent) from error
-        if 200 <= answer.status < 300:
-            try:
-                return json_object(answer.body)
-            except ValueError as error:
-                # What begins like an object is the API's, garbled on its way.
-                call.foreign += not answer.body.lstrip().startswith(b"{")
-                kind = one_line(answer.headers.get("content-type", ""), 60) or "no content type"
-                said = f"answered {answer.status} ({kind}) with {error}"
-                raise self._lost(call, scrub(said, call.headers)) from None
         from reconciler.cloud import refusals  # here, since a good run never pays for it
 
-        answer = _scrubbed(answer, call.headers)
+        answer = self._scrubbed(answer)
         if answer.status == 429:
             pause = self._pause(call, answer)
             self._exchange.slow_down(call, min(pause, self._settings.retry_budget))
@@ -203,10 +197,26 @@ class Transport:
             raise self._lost(call, str(refusals.read(answer)), pause=self._pause(call, answer))
         raise refusals.refused(call.method, call.url, answer)
 
+    def _object(self, call: Call, answer: Answer) -> dict[str, Any]:
+        try:
+            return self._exchange.without_tokens(json_object(answer.body), answer.body)
+        except ValueError as error:
+            # What begins like an object is the API's, garbled on its way.
+            call.foreign += not answer.body.lstrip().startswith(b"{")
+            kind = one_line(answer.headers.get("content-type", ""), 60) or "no content type"
+            raise self._lost(call, f"answered {answer.status} ({kind}) with {error}") from None
+
+    def _scrubbed(self, answer: Answer) -> Answer:
+        """An error answer without the credentials that it may quote."""
+        hide = self._exchange.hide
+        body = hide(answer.body[:_ERROR_LIMIT].decode("utf-8", "replace")).encode()
+        return Answer(answer.status, {name: hide(value) for name, value in answer.headers.items()}, body)
+
     def _lost(
         self, call: Call, message: str, *, sent: bool = True, permanent: bool = False, pause: float | None = None
     ) -> Exception:
         """The exception for an attempt after which nobody knows whether it was carried out."""
+        message = one_line(self._exchange.hide(message))  # it may quote whatever was received
         if sent and call.kind is Kind.WRITE:
             hint = "look at the cluster before it is sent again"
             return AmbiguousError(f"{call}: {message}; it may have taken effect", hint=hint)
@@ -245,9 +255,3 @@ def _timestamp(http_date: str) -> float | None:
         return parsedate_to_datetime(http_date).timestamp()
     except (ValueError, OverflowError):
         return None
-
-
-def _scrubbed(answer: Answer, headers: Mapping[str, str]) -> Answer:
-    """An error answer without the credentials that it may quote."""
-    body = scrub(answer.body[:_ERROR_LIMIT].decode("utf-8", "replace"), headers).encode()
-    return Answer(answer.status, {name: scrub(value, headers) for name, value in answer.headers.items()}, body)

@@ -21,11 +21,15 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError, LocationParseError, NewConnectionError
 
-from reconciler.cloud.answers import Answer, WireError
+from reconciler.cloud.answers import Answer, WireError, too_much
+from reconciler.cloud.text import one_line
 
 CONNECT_TIMEOUT = 10.0
-ANSWER_LIMIT = 256 * 2**20
+# A page holds 500 clusters of some KiB to a hundred, with all their nodes and the scripts of their pools.
+ANSWER_LIMIT = 64 * 2**20
 _CHUNK = 2**16
+# Whoever knows the secrets takes them out and shortens it, in this order: half a token would not be found.
+_REASON_LIMIT = 2**16
 _BAD_PROXY = "the request can't be made: the proxy's address in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY can't be used"
 _CONNECTION = re.compile(r"\w+\(host='[^']*', port=\d+\): ")  # urllib3 begins messages with its own objects
 # One pool for all threads: more than any useful parallelism, and connections are made only as they are needed.
@@ -149,9 +153,12 @@ class Wire:
                     message = f"the answer is larger than {self._answer_limit // 2**20} MiB"
                     raise WireError(message, sent=True, permanent=True)
                 parts.append(part)
+            return b"".join(parts)
         except (OSError, HTTPError) as error:
             raise WireError(f"the answer broke off: {_reason(error)}", sent=True) from error
-        return b"".join(parts)
+        except MemoryError:
+            parts.clear()
+            raise too_much() from None
 
     def _from_environment(self, url: str) -> dict[str, Any]:
         """Proxies and certificates for a host. Looked up once for each: requests would do it for every request."""
@@ -196,7 +203,7 @@ def _root(error: BaseException) -> BaseException:
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost message: the outer ones are object addresses and repetitions."""
+    """The innermost message, in one line: the outer ones are object addresses, and it may quote what was received."""
     root = _root(error)
     text = getattr(root, "strerror", None) or str(root) or type(root).__name__
-    return _CONNECTION.sub("", text.rpartition(">: ")[2])
+    return one_line(_CONNECTION.sub("", text.rpartition(">: ")[2]), _REASON_LIMIT)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 
 from reconciler.engine.approval import not_allowed
 from reconciler.engine.events import events_since, in_words
 from reconciler.engine.execute import Execution, Tools
 from reconciler.engine.results import ApplyReport, ErrorInfo, Result, Status
-from reconciler.engine.threads import in_parallel
-from reconciler.errors import BlockedError, InterruptedRun, PendingError, ReconcilerError
+from reconciler.engine.settle import AGAIN
+from reconciler.engine.threads import Crew
+from reconciler.errors import BlockedError, InterruptedRun, PendingError, ReconcilerError, StaleError
 from reconciler.plan.model import Action, Blocker, ClusterPlan, Plan, PlanError
 from reconciler.plan.schedule import is_paused, opens
 from reconciler.plan.touched import is_disruptive
@@ -48,13 +49,17 @@ class _Fate:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
-    """A cluster that is busy when the others are planned. `plan` waits for it, and makes its plan."""
+class Later(Protocol):
+    """Clusters that couldn't be planned with the others: they are busy, or don't answer."""
 
-    cluster: str
-    source: str
-    plan: Callable[[], Plan]
+    @property
+    def open(self) -> Mapping[str, str]:
+        """Those that aren't planned yet, with their sources."""
+        ...
+
+    def rest(self) -> Iterable[Plan]:
+        """Their plans, as they come."""
+        ...
 
 
 class Applier:
@@ -66,55 +71,51 @@ class Applier:
         self._observer = observer
         self._running: dict[str, Execution] = {}
         self._results: dict[str, Result] = {}
-        self._later: Sequence[Later] = ()
-        self._slots = threading.Semaphore(policy.parallelism)
+        self._planned: dict[str, ClusterPlan] = {}
+        self._later: Later | None = None
 
     def unfinished(self, plan: Plan) -> ApplyReport:
         """The report for whoever has to leave now: what has ended is told, the rest is pending."""
         running = dict(self._running)
-        left = (
-            _left(cluster, running.get(cluster.cluster))
-            for cluster in plan.clusters
-            if cluster.cluster not in self._results
-        )
-        busy = (
-            Result(each.cluster, Action.NO_OP, Status.SKIPPED, source=each.source, reason="interrupted")
-            for each in self._later
-        )
-        results = {result.cluster: result for result in (*busy, *left, *self._results.values())}
-        return ApplyReport(
-            tuple(results[name] for name in sorted(results)), plan.errors, plan.created_at, interrupted=True
-        )
+        planned = {cluster.cluster: cluster for cluster in plan.clusters} | dict(self._planned)
+        found = {name: _left(each, running.get(name)) for name, each in planned.items()}
+        for name, source in self._later.open.items() if self._later else ():
+            found[name] = Result(name, Action.NO_OP, Status.SKIPPED, source=source, reason="interrupted")
+        found |= dict(self._results)
+        return replace(self._report(plan, found), interrupted=True)
 
-    def apply(self, plan: Plan, desired: Mapping[str, Desired], later: Sequence[Later] = ()) -> ApplyReport:
+    def apply(self, plan: Plan, desired: Mapping[str, Desired], later: Later | None = None) -> ApplyReport:
         """Make every change of the plan that nothing speaks against. `desired` maps full names to what files want.
 
         What comes `later` holds up nobody else.
         """
         self._later = later
-        steps: list[Callable[[], Plan]] = [lambda: plan, *(each.plan for each in later)]
-        in_parallel(lambda step: self._make(step(), desired), steps, workers=len(steps))
+
+        def make(cluster: ClusterPlan) -> None:
+            self._results[cluster.cluster] = self._one(cluster, desired[cluster.cluster])
+
+        crew = Crew(make, self._policy.parallelism)
+        self._begin(plan, desired, crew)
+        for part in later.rest() if later else ():
+            self._begin(part, desired, crew)
+        crew.join()
+        return self._report(plan, self._results)
+
+    def _report(self, plan: Plan, results: Mapping[str, Result]) -> ApplyReport:
         return ApplyReport(
-            results=tuple(self._results[name] for name in sorted(self._results)),
+            results=tuple(results[name] for name in sorted(results)),
             errors=tuple(error for error in plan.errors if not error.cluster),
             started_at=plan.created_at,
         )
 
-    def _make(self, plan: Plan, desired: Mapping[str, Desired]) -> None:
-        results = self._results
-        todo: list[ClusterPlan] = []
+    def _begin(self, plan: Plan, desired: Mapping[str, Desired], crew: Crew[ClusterPlan]) -> None:
+        self._planned |= {cluster.cluster: cluster for cluster in plan.clusters}
+        self._results |= {error.cluster: _not_planned(error) for error in plan.errors if error.cluster}
         for cluster in plan.clusters:
             if fate := self._without_work(cluster, desired.get(cluster.cluster)):
-                results[cluster.cluster] = fate
+                self._results[cluster.cluster] = fate
             else:
-                todo.append(cluster)
-
-        def make(cluster: ClusterPlan) -> None:
-            with self._slots:
-                results[cluster.cluster] = self._one(cluster, desired[cluster.cluster])
-
-        in_parallel(make, todo, self._policy.parallelism)
-        results.update((error.cluster, _not_planned(error)) for error in plan.errors if error.cluster)
+                crew.add(cluster)
 
     def _without_work(self, plan: ClusterPlan, desired: Desired | None) -> Result | None:
         if plan.action is Action.NO_OP and not plan.blockers:
@@ -179,8 +180,11 @@ class Applier:
         try:
             self._await_window(plan, desired)
             answer = run.run()
-        except BlockedError as blocked:
-            return _Fate(Status.BLOCKED, ErrorInfo.of(blocked))
+        except (BlockedError, StaleError) as refused:
+            if plan.action is Action.DELETE and _is_gone(run):
+                return _Fate(Status.APPLIED, converged=True, reason="it is gone already")
+            status = Status.BLOCKED if isinstance(refused, BlockedError) else Status.FAILED
+            return _Fate(status, ErrorInfo.of(refused))
         except InterruptedRun as stop:
             return _Fate(Status.SKIPPED, ErrorInfo.of(stop))
         except PendingError as pending:
@@ -217,6 +221,14 @@ def _left(plan: ClusterPlan, run: Execution | None) -> Result:
     )
 
 
+def _is_gone(run: Execution) -> bool:
+    """Whether somebody else has deleted the cluster, who may be the reason for whatever was refused."""
+    try:
+        return run.look() is None
+    except ReconcilerError:
+        return False
+
+
 def _with_events(error: ErrorInfo, events: str) -> ErrorInfo:
     return replace(error, message=f"{error.message}; {events}") if events else error
 
@@ -227,6 +239,11 @@ def _blocked(blockers: Iterable[Blocker]) -> ErrorInfo:
 
 
 def _not_planned(error: PlanError) -> Result:
-    info = ErrorInfo(error.code, error.message)
-    status = Status.PENDING if error.code == PendingError.code else Status.FAILED  # it stayed busy with something else
+    match error.code:
+        case PendingError.code:  # it stayed busy with something else
+            info, status = ErrorInfo(error.code, error.message, AGAIN), Status.PENDING
+        case InterruptedRun.code:
+            info, status = ErrorInfo(error.code, error.message), Status.SKIPPED
+        case _:
+            info, status = ErrorInfo(error.code, error.message), Status.FAILED
     return Result(error.cluster, Action.NO_OP, status, source=error.source, error=info)

@@ -18,6 +18,7 @@ from reconciler.engine.guard import RECENT_JOBS, RUNNING_JOBS
 from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
 from reconciler.engine.smoke import Smoke
+from reconciler.engine.traces import Traces
 from reconciler.engine.waiter import Failed, Outcome
 from reconciler.engine.write import Check, Clusters, OperationFailed, Writer
 from reconciler.errors import (
@@ -29,6 +30,7 @@ from reconciler.errors import (
     PendingError,
     ReconcilerError,
     StaleError,
+    UnavailableError,
 )
 from reconciler.plan.build import API
 from reconciler.plan.model import Action, ClusterPlan, Request
@@ -51,6 +53,7 @@ class Tools:
     assess: Assessor
     jobs: JobsWait
     now: Callable[[], datetime]
+    traces: Traces
     no_wait: bool = False
     graceful: bool = False
     smoke: Smoke | None = None
@@ -73,6 +76,7 @@ class Execution:
             tell,
             no_wait=tools.no_wait,
             resume=tools.resume,
+            traces=tools.traces,
         )
 
     @property
@@ -183,7 +187,7 @@ class Execution:
         for pause in (0.5, 1.0, 2.0, 0.0):
             try:
                 answer = self._writer.idle()
-            except AuthError as error:  # it was made, so it hasn't failed
+            except (AuthError, UnavailableError) as error:  # it was made, so it hasn't failed
                 raise self._not_proven(error.summary) from error
             if self._is_done(answer):
                 return answer

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
+from reconciler.cloud.clusters import is_same
 from reconciler.engine.threads import in_parallel
 from reconciler.errors import ApiError, ReconcilerError, UnavailableError
 from reconciler.spec.names import ClusterName
@@ -60,7 +61,10 @@ def _by_list(reads: Reads, missing: dict[str, ClusterName], seen: Seen, failed: 
     project, location, _ = next(iter(missing.values()))
     for answer in reads.list(project, location):
         shown = ClusterName.parse(str(answer.get("name", "")))
-        if shown and (name := missing.pop(shown.cluster_id, None)):
+        name = missing.get(shown.cluster_id) if shown else None
+        # What only shares an id with ours, such as one of another location, proves nothing: GET tells.
+        if shown and name and is_same(name, shown):
+            del missing[name.cluster_id]
             if wrong := misshapen(answer):  # one of a page: the others are still good
                 failed(name, UnavailableError(f"the list of {name.parent} has what is no cluster: {wrong}"))
             else:

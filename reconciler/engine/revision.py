@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
+from reconciler.engine.links import linked
 from reconciler.errors import InputError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -36,21 +37,12 @@ class RevisionFiles(Mapping[str, bytes]):
         self._blobs = {path: blob for path, (mode, blob) in entries.items() if mode.startswith("100")}
         # What another repository holds isn't here to be read.
         self.submodules = [path for path, (mode, _) in entries.items() if mode == "160000"]
-        self._follow([(path, blob) for path, (mode, blob) in entries.items() if mode == "120000"])
-
-    def _follow(self, links: list[tuple[str, str]]) -> None:
-        """Let links within the tree lead where they lead on disk; a chain is as long as there are links."""
-        targets = {path: posixpath.join(posixpath.dirname(path), self._text(blob)) for path, blob in links}
-        targets = {path: posixpath.normpath(target) for path, target in targets.items()}
-        for _ in targets:
-            before = len(self._blobs)
-            for path, target in targets.items():
-                below = {name: blob for name, blob in self._blobs.items() if name.startswith(f"{target}/")}
-                self._blobs.update((path + name[len(target) :], blob) for name, blob in below.items())
-                if target in self._blobs:
-                    self._blobs.setdefault(path, self._blobs[target])
-            if len(self._blobs) == before:
-                return
+        links = {path: self._text(blob) for path, (mode, blob) in entries.items() if mode == "120000"}
+        try:
+            self._blobs |= {path: self._blobs[there] for path, there in linked(self._blobs, links)}
+        except OverflowError as error:
+            self.__exit__()
+            raise InputError(f"the files at {revision} can't be used: {error}") from None
 
     def _text(self, blob: str) -> str:
         return self._content(blob, blob).decode(errors="surrogateescape")

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from reconciler.engine.observe import Answer, Reads
-from reconciler.errors import AuthError, PendingError
-from reconciler.plan.status import live_status
+from reconciler.engine.threads import within
+from reconciler.errors import AuthError, PendingError, UnavailableError
+from reconciler.plan.status import LiveStatus, live_status
 from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import read_live
 
 Say = Callable[[str], None]
+AGAIN = "run the same command again"
+_LAST_LOOK = 1.0  # seconds that a look at the end may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,35 +50,53 @@ class Waits:
     retry_budget: float = 120.0
 
 
-def until_idle(reads: Reads, name: ClusterName, waits: Waits, say: Say) -> Answer | None:
+def until_idle(reads: Reads, name: ClusterName, waits: Waits, say: Say, *, since: float | None = None) -> Answer | None:
     """The cluster's answer once it is in no busy state; None when it is gone.
 
-    Raises PendingError at the timeout, when interrupted, and where credentials end in mid-wait; else what `get` raises.
+    The timeout counts `since` that reading of the clock, or from now on. Raises PendingError at the timeout, when
+    interrupted, and where the cluster was busy and can't be looked at any more: then the service goes on. Else what
+    `get` raises.
     """
-    begin = waits.clock()
-    state = ""
+    begin = waits.clock() if since is None else since
+    state, trouble = "", ""
     for pause in waits.pace.pauses():
         try:
-            answer = reads.get(name)
+            answer = _look(reads, name, waits, begin) if state else reads.get(name)
         except AuthError as error:
             if not state:
                 raise
-            raise _pending(name, state, error.summary) from error
-        if answer is None:
-            return None
-        status = live_status(read_live(answer))
-        if not status.is_busy:
-            return answer
-        state = status.state
-        say(f"{state}{': ' + status.detail if status.detail else ''}")
-        if waits.clock() - begin + pause > waits.timeout:
-            raise _pending(name, state, f"still {state} after {waits.timeout:.0f} s")
-        if waits.sleep(pause * (0.5 + waits.random() / 2)):
-            raise _pending(name, state, "interrupted")
+            raise pending(name, f"{state}, and not seen since: {error.summary}") from error
+        except (UnavailableError, TimeoutError) as error:
+            if not state:
+                raise
+            trouble = f", and there is no answer any more{f': {error}' if str(error) else ''}"
+        else:
+            if answer is None:
+                return None
+            status = live_status(read_live(answer))
+            if not status.is_busy:
+                return answer
+            state, trouble = status.state, ""
+            say(in_words(status))
+        passed = waits.clock() - begin
+        if (left := waits.timeout - passed) <= 0:
+            raise pending(name, f"still {state} after {passed:.0f} s{trouble}")
+        if waits.sleep(min(left, pause * (0.5 + waits.random() / 2))):
+            raise pending(name, f"{state} when interrupted")
     raise AssertionError("the pauses never end")
 
 
-def _pending(name: ClusterName, state: str, why: str) -> PendingError:
-    return PendingError(
-        f"{name}: {why}; the service goes on ({state})", operation="", hint="run the same command again"
-    )
+def in_words(status: LiveStatus) -> str:
+    """A busy cluster's state, and what the service says of it."""
+    return f"{status.state}{': ' + status.detail if status.detail else ''}"
+
+
+def pending(name: ClusterName, why: str) -> PendingError:
+    """For a cluster that was busy when it was last seen."""
+    return PendingError(f"{name}: {why}; the service goes on", operation="", hint=AGAIN)
+
+
+def _look(reads: Reads, name: ClusterName, waits: Waits, begin: float) -> Answer | None:
+    """The cluster, if it answers before the wait is over."""
+    left = begin + waits.timeout - waits.clock()
+    return within(max(_LAST_LOOK, left), lambda: reads.get(name))

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from reconciler.engine import settle
 from reconciler.engine.observe import Answer, Reads
+from reconciler.engine.traces import Traces
 from reconciler.engine.waiter import Failed, Outcome, Pending, Succeeded
-from reconciler.errors import AmbiguousError, ApiError, ConflictError, InterruptedRun, NotFoundError, PendingError
+from reconciler.errors import (
+    AmbiguousError,
+    ApiError,
+    ConflictError,
+    InterruptedRun,
+    NotFoundError,
+    PendingError,
+    ReconcilerError,
+    UnavailableError,
+)
 from reconciler.plan.model import Request
 from reconciler.spec.names import ClusterName
 
@@ -59,6 +70,7 @@ class Writer:
         *,
         no_wait: bool,
         resume: Callable[[str], str],
+        traces: Traces,
     ) -> None:
         self._clusters = clusters
         self._wait = wait
@@ -67,6 +79,7 @@ class Writer:
         self._tell = tell
         self._no_wait = no_wait
         self._resume = resume
+        self._traces = traces
         self.operation = ""
         self._sending = ""  # the method of a write that may have had an effect, without an operation to show for it
 
@@ -81,9 +94,9 @@ class Writer:
         name = self.operation
         return PendingError(f"{self._name}: interrupted", operation=name, hint=self._resume(name)) if name else None
 
-    def idle(self) -> Answer | None:
-        """The cluster once it isn't busy; None where there is none."""
-        return settle.until_idle(self._clusters, self._name, self._waits, self.say)
+    def idle(self, since: float | None = None) -> Answer | None:
+        """The cluster once it isn't busy; None where there is none. `since` is when the wait began, now if not told."""
+        return settle.until_idle(self._clusters, self._name, self._waits, self.say, since=since)
 
     def look(self) -> Answer | None:
         """The cluster as it is now."""
@@ -96,30 +109,61 @@ class Writer:
         goes on without us, InterruptedRun where nothing was sent, and what `Transport.request` raises.
         """
         spent = 0.0
+        begin = self._traces.now()
         for attempt, pause in enumerate(_PACE.pauses(), start=1):
+            failure: ReconcilerError
             try:
                 operation = self._send(request)
             except AmbiguousError as lost:
                 self.say(f"the answer was lost ({lost.summary}); looking at the cluster")
+                failure = lost
             except ApiError as refused:
                 if not _is_race(request, refused, attempt):
                     raise
+                failure = refused
             else:
                 if operation is not None:
                     self._finish(operation)
                 return
-            answer = self._look_again(request, pause)
-            if check.is_done(answer):
+            if self._came_true(request, check, pause, begin):
                 return
-            check.still_wanted(answer)
             if (spent := spent + pause) >= self._waits.retry_budget:
-                raise AmbiguousError(f"{self._name}: {request.method} got no answer {attempt} times", hint="run again")
+                times = f"; sent {attempt} times, and nothing came of it" if attempt > 1 else "; nothing came of it"
+                failure.summary += times
+                raise failure
 
-    def _look_again(self, request: Request, pause: float) -> Answer | None:
-        """The cluster, some time after a write whose fate isn't known."""
-        if self._waits.sleep(pause * (0.5 + self._waits.random() / 2)):
-            raise self._unanswered(request.method)
-        return self.idle()
+    def _came_true(self, request: Request, check: Check, pause: float, begin: datetime) -> bool:
+        """Whether a write without an answer took effect, some time after it; if not, it may be sent again.
+
+        Raises AmbiguousError where that can't be told, PendingError where it isn't settled in time.
+        """
+        try:
+            if self._waits.sleep(pause * (0.5 + self._waits.random() / 2)):
+                raise self._unanswered(request.method)
+            answer = self.idle()
+            if not check.is_done(answer):
+                self._until_no_trace(request.method, begin)
+                answer = self.idle()
+        except UnavailableError as error:
+            said = (
+                f"{self._name}: {request.method} was sent, and it isn't known whether it took effect: {error.summary}"
+            )
+            raise AmbiguousError(said, hint="run the same command again") from None
+        if check.is_done(answer):
+            return True
+        check.still_wanted(answer)
+        return False
+
+    def _until_no_trace(self, method: str, begin: datetime) -> None:
+        """Return once no operation runs that may be the lost write: its effect may lag behind it."""
+        end = self._waits.clock() + self._waits.timeout
+        for pause in _PACE.pauses():
+            operation = self._traces.running(self._name, method, begin)
+            if not operation:
+                return
+            self.say(f"{operation} still runs, which may be this {method}")
+            if self._waits.clock() >= end or self._waits.sleep(pause):
+                raise self._unanswered(method)
 
     def _send(self, request: Request) -> str | None:
         """The operation's name; None where there is nothing to wait for."""
@@ -135,15 +179,17 @@ class Writer:
             return None
         self._sending = ""
         self.operation = str(started["name"])
+        self._traces.taken.add(self.operation)
         self.say("")  # the name is out before the first poll
         return self.operation
 
     def _unanswered(self, method: str) -> PendingError:
-        said = f"{self._name}: interrupted, and it isn't known whether {method} took effect"
+        said = f"{self._name}: not waited for any longer, and it isn't known whether {method} took effect"
         return PendingError(said, operation=self.operation, hint="run the same command again")
 
     def _finish(self, operation: str) -> None:
         resume = self._resume(operation)
+        begin = self._waits.clock()
         if self._no_wait:
             raise PendingError(f"{self._name}: not waited for", operation=operation, hint=resume)
         match self._wait(operation, self.say):
@@ -154,7 +200,7 @@ class Writer:
             case Succeeded():
                 return
             case _:  # vanished: its end can only be told from the cluster
-                self.idle()
+                self.idle(begin)
 
 
 def _is_race(request: Request, refused: ApiError, attempt: int) -> bool:

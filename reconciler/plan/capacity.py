@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from reconciler.plan.model import Action, Capacity, Range
-from reconciler.spec.reading import Typed
+from reconciler.plan.model import Action, Capacity, ClusterPlan, Range
+from reconciler.spec.reading import Typed, read_live
 
 _NONE = Range(0, 0)
 _GPUS = re.compile(r"-(\d+)g$")  # `a4-highgpu-8g` has eight
@@ -70,15 +70,28 @@ def accelerators(pool: Typed) -> tuple[str, int]:
     )
 
 
-def totals(changes: Iterable[Capacity]) -> list[Capacity]:
-    """The sums by accelerator, then those by machine type of nodes without any; what cancels out is left out."""
+def totals(clusters: Iterable[ClusterPlan]) -> list[Capacity]:
+    """What the nodes of all pools come to, by accelerator, then by machine type of nodes without any.
+
+    All pools of the clusters that change are counted, whether or not a pool does; what stays the same is left out.
+    """
     sums: dict[tuple[str, int, str], Capacity] = {}
-    for each in changes:
+    for each in (pool for cluster in clusters for pool in (*cluster.capacity, *_kept(cluster))):
         key = (each.accelerator, each.per_node, "" if each.per_node else each.machine_type)
-        sofar = sums.get(key, Capacity("", Range(0, 0), Range(0, 0), *key))
+        sofar = sums.get(key, Capacity("", _NONE, _NONE, *key))
         sums[key] = Capacity("", sofar.before + each.before, sofar.after + each.after, *key)
     ordered = sorted(sums.items(), key=lambda pair: (not pair[0][0], pair[0]))
     return [total for _, total in ordered if total.before != total.after]
+
+
+def _kept(cluster: ClusterPlan) -> Iterator[Capacity]:
+    """The pools whose nodes stay as they are: those that the request has besides. It holds the whole resource."""
+    body = cluster.request.body if cluster.request else None
+    changed = {each.pool for each in cluster.capacity}
+    for pool, spec in _pools(read_live({"node_pools": (body or {}).get("node_pools")})).items():
+        if pool not in changed:
+            count = _range(spec)
+            yield Capacity(pool, count, count, *_kind(spec))
 
 
 def _machine(pool: Typed) -> Typed:

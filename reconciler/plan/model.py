@@ -154,7 +154,10 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All clusters, in the order of their names. Two plans of the same inputs are equal but for `created_at`."""
+    """All clusters, in the order of their names. Two plans of the same inputs are equal but for `created_at`.
+
+    `shard` is I/N where these are one shard's clusters, and empty for a whole plan.
+    """
 
     tool_version: str
     created_at: str
@@ -162,6 +165,7 @@ class Plan:
     errors: tuple[PlanError, ...] = ()
     format_version: str = FORMAT_VERSION
     summary: Summary = dataclass_field(default_factory=Summary)
+    shard: str = ""
 
     @property
     def has_changes(self) -> bool:

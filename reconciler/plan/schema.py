@@ -7,7 +7,7 @@ from typing import Any
 from reconciler.plan.model import FORMAT_VERSION, Plan
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_LEFT_OUT_WHEN_EMPTY = {"Change": {"origin", "reason"}}
+_LEFT_OUT_WHEN_EMPTY = {"Change": {"origin", "reason"}, "Plan": {"shard"}}
 _NOT_WRITTEN = {"Change": {"field", "item"}}
 
 

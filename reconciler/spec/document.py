@@ -15,11 +15,12 @@ from yaml.nodes import MappingNode, Node
 
 from reconciler.spec import places
 from reconciler.spec.discovery import Found
-from reconciler.spec.envelope import read_keys, read_lifecycle, read_name, read_spec
+from reconciler.spec.envelope import read_keys, read_lifecycle, read_name, read_spec, says_present
 from reconciler.spec.files import Files, UnreadableError
 from reconciler.spec.findings import Finding, Path, Problem, Severity
 from reconciler.spec.layers import BrokenDefaultsError, Layers, is_empty
-from reconciler.spec.model import Desired
+from reconciler.spec.leftout import LeftOut
+from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
 from reconciler.spec.places import BrokenError, Place, finding, place_of
 from reconciler.spec.scripts import Scripts
@@ -27,8 +28,9 @@ from reconciler.spec.yamlnodes import MAX_FILE_BYTES, compose
 from reconciler.spec.yamlvalues import Values
 
 Check = Callable[[Desired], Iterable[Problem]]
-# Checks rely on types and on required fields being there; these faults leave both as they should be.
+# Some checks rely on types and on required fields being there; these faults leave both as they should be.
 _HARMLESS = frozenset({"unknown-field", "two-spellings", "script-file"})
+_UNREAD = frozenset({"type"})  # whose values aren't there for checks
 _MAX_ERRORS = 100  # of one document
 _NOWHERE = Place("")
 _BAD_DEFAULTS = "the _defaults.yaml of its folder, or of one above, can't be used"
@@ -173,17 +175,25 @@ class Reader:
     def _fields(self, raw: dict[str, Any], node: MappingNode, draft: Draft) -> None:
         literal = partial(places.literal, node)
 
+        unread: list[Path] = []
+
         def report(problem: Problem) -> None:
-            place = self._place(node, problem.path)
+            if problem.rule in _UNREAD:
+                unread.append(problem.path)
+            place = problem.place or self._place(node, problem.path)
             self._add(draft, finding(place, problem.rule, problem.message, problem.hint, problem.severity))
 
         read_keys(raw, report)
         draft.name = read_name(raw, literal, report)
         lifecycle = read_lifecycle(raw.get("lifecycle"), report)
         spec = read_spec(raw, lifecycle, literal, report)
-        if draft.name is None or lifecycle is None or not all(each.rule in _HARMLESS for each in draft.errors):
+        is_whole = lifecycle is not None and all(each.rule in _HARMLESS for each in draft.errors)
+        if draft.name is None or (lifecycle is None and not says_present(raw)):
             return
-        draft.desired = Desired(draft.name, draft.source, lifecycle, spec, draft.document)
-        for check in self._checks:
-            for problem in check(draft.desired):
+        desired = Desired(draft.name, draft.source, lifecycle or Lifecycle(), spec, draft.document)
+        if is_whole:
+            draft.desired = desired
+        left_out = LeftOut(unread)
+        for problem in [problem for check in self._checks for problem in check(desired)]:
+            if is_whole or (problem.is_local and not left_out.touches(problem.path)):
                 report(problem)

@@ -111,12 +111,20 @@ def read_lifecycle(raw: Any, report: Report) -> Lifecycle | None:
         lifecycle = TypeAdapter(Lifecycle).validate_json(json.dumps(raw), strict=True)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
+            if detail["type"] == "too_short" and detail["input"]:
+                continue  # its items are at fault, which is said of each
             report(_problem(detail["type"], detail["loc"], detail["msg"], detail["input"]))
         return None
     if lifecycle.paused and lifecycle.paused.until and lifecycle.paused.until.tzinfo is None:
         report(_problem("timezone_aware", ("paused", "until"), "", raw["paused"]["until"]))
         return None
     return lifecycle
+
+
+def says_present(raw: dict[str, Any]) -> bool:
+    """Whether a document whose lifecycle can't be read says all the same that the cluster is to be there."""
+    said = raw.get("lifecycle")
+    return isinstance(said, dict) and said.get("state") in (None, "present")
 
 
 def _plain(raw: dict[str, Any]) -> Lifecycle | None:

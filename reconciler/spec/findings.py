@@ -6,6 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reconciler.spec.places import Place
 
 Path = tuple[str | int, ...]
 
@@ -17,7 +21,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong in a file. `line` and `column` count from 1; 0 where the whole file is meant."""
+    """One thing wrong in a file. `line` and `column` count from 1; 0 where none is known, which is shown as 1."""
 
     file: str
     line: int
@@ -28,20 +32,25 @@ class Finding:
     hint: str = ""
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{place}: {self.severity}: {self.message}{hint} [{self.rule}]"
+        return f"{self.file}:{self.line or 1}:{self.column or 1}: {self.severity}: {self.message}{hint} [{self.rule}]"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A finding before its place is looked up: `path` leads from the document's root, in either spelling."""
+    """A finding before its place is looked up: `path` leads from the document's root, in either spelling.
+
+    `place` is where it stands if that is known already, such as a line of a script. `is_local` says that it holds
+    whatever else of the document couldn't be read.
+    """
 
     path: Path
     rule: str
     message: str
     hint: str = ""
     severity: Severity = Severity.ERROR
+    place: Place | None = None
+    is_local: bool = False
 
 
 Report = Callable[[Problem], None]

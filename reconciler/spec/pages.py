@@ -19,7 +19,7 @@ _RULES = f"""\
 
 What `reconciler validate` checks in a spec, offline, once the file could be read. Errors are what the service would
 refuse, warnings what is most likely not meant. What is wrong with the file itself (syntax, types, unknown fields) is
-told before any of these.
+told first; where a part couldn't be read, the rules that look for nothing missing still speak of the rest.
 
 {SOURCES}
 

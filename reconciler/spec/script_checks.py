@@ -16,6 +16,7 @@ from typing import NamedTuple
 from reconciler.spec.findings import Finding, Severity
 from reconciler.spec.model import Desired
 from reconciler.spec.places import Place, finding
+from reconciler.spec.script_places import line_of, place_in
 from reconciler.spec.scripts import ScriptText, scripts_of
 
 _PARALLEL = 4
@@ -57,21 +58,22 @@ def _on_text(text: str) -> Iterator[Remark]:
     if "\0" in text:
         hint = "name the file that holds the script's text"
         yield Remark(
-            _line(text, "\0"), "script-binary", "this is a program or data, not a script: it has NUL bytes", hint
+            line_of(text, text.index("\0")),
+            "script-binary",
+            "this is a program or data, not a script: it has NUL bytes",
+            hint,
         )
     if "\r" in text:
         hint = "save it with LF line ends, or jobs fail with a bad interpreter"
-        yield Remark(_line(text, "\r"), "script-line-ends", "this line ends in CR LF, as Windows writes it", hint)
+        yield Remark(
+            line_of(text, text.index("\r")), "script-line-ends", "this line ends in CR LF, as Windows writes it", hint
+        )
     if text.startswith("\ufeff"):
         hint = "save it as UTF-8 without one"
         yield Remark(1, "script-first-line", "a byte order mark hides the first line from the system", hint)
     elif not text.startswith("#!"):
         message = "the first line doesn't say what runs the script"
         yield Remark(1, "script-first-line", message, "begin with #!/bin/bash", Severity.WARNING)
-
-
-def _line(text: str, character: str) -> int:
-    return text.count("\n", 0, text.index(character)) + 1
 
 
 def _is_for_bash(text: str) -> bool:
@@ -120,12 +122,11 @@ def _ask_bash(text: str, bash: str, seconds: float) -> Iterator[Remark]:
 
 
 def _finding(desired: Desired, text: str, remark: Remark) -> Finding:
-    # Bash tells the end of a text as the line after its last. It knows LF alone: U+0085 and the like end no line.
-    line = min(remark.line, text.removesuffix("\n").count("\n") + 1)
+    # Bash tells the end of a text as the line after its last.
+    line = min(remark.line, line_of(text, len(text.removesuffix("\n"))))
     message = remark.message
-    if isinstance(text, ScriptText) and text.in_step:
-        place = Place(text.file, text.line + line - 1)
-    else:
+    place = place_in(text, line)
+    if place is None:
         place = Place(text.file, text.line) if isinstance(text, ScriptText) else Place(desired.source)
         message += f" (line {line} of the script)"
     return finding(place, remark.rule, message, remark.hint, remark.severity)

@@ -103,6 +103,8 @@ class Scripts:
         target = self._files.real(path)
         if not within(target, self._files.real(root)):
             raise UnreadableError("outside the repository")
+        if ".git" in (part.lower() for part in posixpath.relpath(target, self._files.real(root)).split("/")):
+            raise UnreadableError("inside a .git folder, which may hold credentials")
         shown = self._files.shown(posixpath.normpath(path))
         if (target, shown) not in self._read:
             self._read[target, shown] = FileText(self._content(target), shown, 1, in_step=True)

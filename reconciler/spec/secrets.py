@@ -11,15 +11,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from reconciler.spec.secret_patterns import FILES, SECRETS, Pattern
+from reconciler.spec.secret_patterns import FILES, SECRETS
+from reconciler.spec.secret_shapes import Pattern
 from reconciler.spec.secret_values import is_literal
 
 _MASK = "[masked]"
 # Names are compared without case and separators, as Slurm compares its parameters' (contract, section 1).
 _TELLING = (
-    r"(?:password|passwd|passphrase|secret|token|credential|(?:api|access|secret|private|auth|shared|account)key|"
-    r"(?<!by)(?<!com)(?<!over)(?<!under)(?<!tres)pass)s?$"
+    r"(?:(?:password|passwd|passphrase|secret|token|credential|(?:api|access|secret|private|auth|shared|account)key|"
+    r"(?<!by)(?<!com)(?<!over)(?<!under)(?<!tres)pass)s?|(?:^|root|db|user|admin|ldap|bind|smtp|sql)pwd?)$"
 )
+_SIGNS = re.compile(r"[$`]")
+_ALL_OF_IT = re.compile(r"(?:\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+\d?|\{.*\}|\(.*\))|`.*`)(?:/.*)?")
+_LOOK_BACK = 4096  # characters of a line
 _compiled = cache(re.compile)
 _SEPARATORS = str.maketrans("", "", "_-. ")
 
@@ -74,17 +78,43 @@ def _matches(text: str, patterns: Iterable[Pattern]) -> Iterator[Span]:
     lowered = text.encode("ascii", "replace").decode().lower()  # of the same length, whatever stands there
     for pattern in patterns:
         for start, end in _places(lowered, pattern):
-            for match in _compiled(pattern.regex).finditer(text, start, end):
-                group = match.lastgroup or match.lastindex or 0
+            for match, group in _found(_compiled(pattern.regex), text, start, end):
                 if pattern.check is None or pattern.check(_meant(match, group)):
                     yield Span(*match.span(group), pattern.kind)
 
 
+def _found(regex: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[re.Match[str], str | int]]:
+    """The matches, each with the group that is the secret; one may lie in another's, as in `PASS=$(x --pass y)`."""
+    while match := regex.search(text, start, end):
+        group = match.lastgroup or match.lastindex or 0
+        yield match, group
+        start = match.start(group) + 1 if group and _SIGNS.search(match[group]) else max(match.end(), start + 1)
+
+
 def _meant(match: re.Match[str], group: str | int) -> str:
-    """The value without the dollars that mean nothing: inside of single quotes, unless all of it is a variable."""
+    """The value without the signs that mean nothing: between single quotes nothing is put there by the shell.
+
+    Unless all of it is a variable or the like: those quotes may stand in a text where the shell does put something.
+    """
     value = match[group]
-    is_plain = group == "quoted" and match["q"] == "'" and not value.startswith("$")
-    return value.replace("$", "") if is_plain else value
+    if not _SIGNS.search(value) or _ALL_OF_IT.fullmatch(value):
+        return value
+    before = match.string[max(0, match.start(group) - _LOOK_BACK) : match.start(group)]
+    return _SIGNS.sub("", value) if _quote(before.rpartition("\n")[2]) == "'" else value
+
+
+def _quote(line: str) -> str:
+    """The quote that is open at the end of a line's beginning, or the empty string."""
+    quote = ""
+    signs = iter(line)
+    for sign in signs:
+        if sign == "\\" and quote != "'":
+            next(signs, None)
+        elif sign == quote:
+            quote = ""
+        elif not quote and sign in "\"'":
+            quote = sign
+    return quote
 
 
 def _places(lowered: str, pattern: Pattern) -> Iterator[tuple[int, int]]:

@@ -22,8 +22,8 @@ def capacity_line(change: Capacity) -> str:
 
 
 def capacity_summary(clusters: Iterable[ClusterPlan]) -> str:
-    """What a whole plan means in machines; empty where no node count changes."""
-    lines = [capacity_line(total) for total in totals(each for cluster in clusters for each in cluster.capacity)]
+    """What a whole plan means in machines: of the types whose number changes, all nodes of the clusters that change."""
+    lines = [capacity_line(total) for total in totals(clusters)]
     return f"Capacity: {'; '.join(lines)}" if lines else ""
 
 

@@ -44,9 +44,8 @@ def annotation(severity: str, message: str, **properties: str | int) -> str:
 
 def _annotation(finding: Finding) -> str:
     message = f"{finding.message} ({finding.hint})" if finding.hint else finding.message
-    return annotation(
-        finding.severity, message, file=finding.file, line=finding.line, col=finding.column, title=finding.rule
-    )
+    line, column = finding.line or 1, finding.column or 1
+    return annotation(finding.severity, message, file=finding.file, line=line, col=column, title=finding.rule)
 
 
 def _data(text: str) -> str:

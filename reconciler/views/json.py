@@ -88,6 +88,7 @@ def plan_document(plan: Plan) -> Document:
         "format_version": plan.format_version,
         "tool_version": plan.tool_version,
         "created_at": plan.created_at,
+        **({"shard": plan.shard} if plan.shard else {}),
         "summary": _flat(plan.summary),
         "clusters": [_cluster(cluster) for cluster in plan.clusters],
         "errors": [_flat(error) for error in plan.errors],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.engine.results import Drift
 from reconciler.errors import InputError
 from reconciler.plan.model import FORMAT_VERSION, Plan
+from reconciler.plan.shard import parse
 from reconciler.views.json import Document, plan_document
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ def _read(document: Document) -> Plan:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the plan"
         raise InputError(f"the plan file is damaged: {place}: {first['msg']}") from error
+    if "shard" in document:
+        try:
+            parse(plan.shard, {})
+        except ValueError as error:
+            raise InputError(f"the plan file is damaged: shard: {error}") from None
     if strange:
         raise InputError(
             f"the plan file is damaged: {strange} isn't as this version writes it",

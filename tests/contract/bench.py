@@ -9,8 +9,9 @@ import os
 import pty
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +19,8 @@ import pytest
 import requests
 import yaml
 
-from reconciler.cli.app import run
+from reconciler.cli import app
+from reconciler.cli.commands import build, command_of
 from reconciler.emulator.control import Control
 from reconciler.emulator.names import Projects
 from tests.contract import specs
@@ -26,6 +28,17 @@ from tests.contract.process import Process, Terminal
 
 LOCATION = "us-central1"
 WRITES = ("create", "patch", "delete")
+
+
+@cache
+def _command(name: str) -> Any:
+    return build([name])
+
+
+def _built(arguments: Sequence[str]) -> Any:
+    """The command, built once in each process: building it takes as long as most runs."""
+    name = command_of(arguments)
+    return _command(name) if name else build(arguments)
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,7 @@ class Bench:
         (root / ".git").mkdir()
         (root / "clusters.d").mkdir()
         monkeypatch.setenv("RECONCILER_ENDPOINT", url)
+        monkeypatch.setattr(app, "build", _built)
 
     def run(self, *arguments: str | Path, typed: str | None = None) -> Outcome:
         """Run a command to its end. With `typed`, standard input is a terminal where somebody types that."""
@@ -75,7 +89,7 @@ class Bench:
                 contextlib.redirect_stdout(out),
                 contextlib.redirect_stderr(err),
             ):
-                code = run([str(argument) for argument in arguments])
+                code = app.run([str(argument) for argument in arguments])
         finally:
             sys.stdin = stdin
         assert "internal error" not in err.getvalue(), err.getvalue()

@@ -334,3 +334,42 @@ def test_an_emulator_with_several_seeds(bench: Bench) -> None:
         == 3
     )
     process.kill()
+
+
+# --- what can't be meant
+
+
+@pytest.mark.parametrize("out", ["loop", "loop/plan.json", "pair"])
+def test_a_link_in_circles_is_no_place_for_a_plan(bench: Bench, out: str) -> None:
+    """It's told like any file that can't be written, and the plan is shown all the same."""
+    bench.write("demo", bench.small())
+    (bench.root / "loop").symlink_to("loop")
+    (bench.root / "pair").symlink_to("back")
+    (bench.root / "back").symlink_to("pair")
+    outcome = bench.run("plan", "--out", out).ended(1)
+    assert f"{out} can't be written: Too many levels of symbolic links" in outcome.err
+    assert "demo" in outcome.out
+    assert (bench.root / "loop").is_symlink()
+
+
+@pytest.mark.parametrize("command", ["plan", "list", "get demo", "doctor --format json"])
+def test_a_clock_that_nobody_means(bench: Bench, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A setting beyond all sockets is a usage error that names the variable; doctor has it among its checks."""
+    bench.write("demo", bench.small())
+    monkeypatch.setenv("RECONCILER_REQUEST_TIMEOUT", "99999999999h")
+    outcome = bench.run(*command.split())
+    assert outcome.code == (1 if command.startswith("doctor") else 64)
+    assert "RECONCILER_REQUEST_TIMEOUT" in outcome.out + outcome.err
+
+
+def test_memory_that_ends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It's nobody's bug, and is told as what it is."""
+
+    def none(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    bench.write("demo", bench.small())
+    monkeypatch.setattr("reconciler.cli.files.load_files", none)
+    outcome = bench.run("plan", "--format", "json").ended(1)
+    assert outcome.json["error"]["code"] == "memory"
+    assert "there isn't enough memory" in outcome.err

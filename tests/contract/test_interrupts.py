@@ -147,12 +147,65 @@ def test_a_look_without_an_answer_is_left_at_once(
 
 @pytest.mark.parametrize(("kind", "more"), FLEETS, ids=["get", "list"])
 @pytest.mark.parametrize("command", ["plan", "drift"])
-def test_a_report_that_is_interrupted(slow: Bench, edited: Path, command: str, kind: str, more: list[str]) -> None:
-    """Ctrl-C ends it at once, with exit 130 and, under --format json, JSON."""
-    process = _hung(slow, [command], kind, more)
-    process.signal(signal.SIGINT)
+@pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
+def test_a_report_that_is_interrupted(
+    slow: Bench, edited: Path, number: signal.Signals, command: str, kind: str, more: list[str]
+) -> None:
+    """Ctrl-C or SIGTERM end it at once, with exit 130 and, under --format json, JSON."""
+    _interrupted(_hung(slow, [command], kind, more), number)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("list", "list"),
+        ("get demo", "get"),
+        ("status demo", "get"),
+        ("doctor", "list"),
+        ("operations list", "operations_list"),
+        ("jobs list demo", "slurm"),
+        ("jobs show demo 1", "slurm"),
+        ("jobs cancel demo 1", "slurm"),
+    ],
+)
+@pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
+def test_any_command_that_is_interrupted(
+    slow: Bench, edited: Path, number: signal.Signals, command: str, kind: str
+) -> None:
+    """Whatever a command is at: exit 130, a sentence for people, and JSON where JSON was asked for."""
+    _interrupted(_hung(slow, command.split(), kind, []), number)
+
+
+def _interrupted(process: Process, number: signal.Signals) -> None:
+    process.signal(number)
     assert process.end() == 130
     assert json.loads(process.out)["error"]["code"] == "interrupted"
+    assert "error: interrupted" in process.err
+
+
+@pytest.mark.parametrize("kind", ["poll", "operations_list"])
+@pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
+def test_a_poll_without_an_answer_is_left_at_once(slow: Bench, edited: Path, number: signal.Signals, kind: str) -> None:
+    """`operations wait` and `operations get` don't wait for a look that hangs; the wait names the way back."""
+    process, operation = _waiting(slow)
+    process.kill()
+    command = ["operations", "wait", operation] if kind == "poll" else ["operations", "list"]
+    hung = _hung(slow, command, kind, [])
+    hung.signal(number)
+    assert hung.end() == 130
+    assert json.loads(hung.out)["error"]["code"] == "interrupted"
+    if kind == "poll":
+        assert f"reconciler operations wait {operation}" in hung.err
+
+
+def test_an_ignored_signal_stays_ignored(slow: Bench, edited: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever started us with SIGTERM ignored gets the run to its end."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        slow.run("plan").ok()
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_operations_wait_can_be_interrupted_too(slow: Bench, edited: Path) -> None:

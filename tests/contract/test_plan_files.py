@@ -236,3 +236,49 @@ def test_a_plan_with_a_blocked_cluster_applies_the_others(bench: Bench) -> None:
     bench.run("plan", "--out", OUT).ended(1)
     statuses = {each["cluster"]: each["status"] for each in _apply(bench).ended(1).json["results"]}
     assert statuses == {bench.name("one"): "applied", bench.name("two"): "blocked"}
+
+
+def _unreadable(bench: Bench, cluster: str, **more: Any) -> None:
+    fault = {"kind": "status", "code": 403, "status": "PERMISSION_DENIED", "message": "not yours"}
+    bench.control.faults([{"match": {"kind": "get", "cluster": cluster}, "fault": fault, **more}])
+
+
+@pytest.fixture
+def pair(bench: Bench) -> Bench:
+    """Two clusters, each with an edit."""
+    for cluster in ("one", "two"):
+        bench.edit(bench.created(cluster, bench.small()), _raise_max)
+    return bench
+
+
+def test_what_wasnt_planned_is_told_again(pair: Bench) -> None:
+    """A plan with errors is applied as far as it goes: what it leaves out is a failure, and exit 1."""
+    _unreadable(pair, "two", times=1)
+    pair.text("clusters.d/bad.yaml", "project: [")
+    pair.run("plan", "--out", OUT).ended(1)
+    outcome = _apply(pair).ended(1).json
+    results = {each["cluster"]: each for each in outcome["results"]}
+    assert {name: each["status"] for name, each in results.items()} == {
+        pair.name("one"): "applied",
+        pair.name("two"): "failed",
+    }
+    left_out = results[pair.name("two")]["error"]
+    assert left_out["code"] == "permission_denied"
+    assert left_out["message"].startswith(f"not in {OUT}: ")
+    assert [error["source"] for error in outcome["errors"]] == ["clusters.d/bad.yaml"]
+    assert [entry["cluster"] for entry in pair.requests("patch")] == ["one"]
+
+
+def test_what_wasnt_planned_and_isnt_asked_for(pair: Bench) -> None:
+    """Narrowed to other clusters, an apply has nothing to do with it."""
+    _unreadable(pair, "two", times=1)
+    pair.run("plan", "--out", OUT).ended(1)
+    assert result(_apply(pair, "--cluster", "one").ok())["status"] == "applied"
+
+
+def test_one_that_cant_be_read_any_more_stops_no_other(pair: Bench) -> None:
+    """That is its own failure; the plan of the others still holds."""
+    pair.run("plan", "--out", OUT).ok()
+    _unreadable(pair, "two")
+    statuses = {each["cluster"]: each["status"] for each in _apply(pair).ended(1).json["results"]}
+    assert statuses == {pair.name("one"): "applied", pair.name("two"): "failed"}

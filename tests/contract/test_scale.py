@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from reconciler.cloud.clusters import Clusters
 from reconciler.emulator.server import Emulator, EmulatorConfig
 from reconciler.plan.shard import ENGINES
 from tests.contract.bench import Bench
@@ -99,6 +101,29 @@ class TestWaits:
         lasting.apply("--parallelism", "30").ok()
         assert len(lasting.requests("create")) == 30
         assert len(lasting.requests("poll", "operations_list")) < 30
+
+    def test_clusters_that_are_busy_are_looked_up_together(
+        self, lasting: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A run that finds them busy, such as after Ctrl-C, waits by lists and in a few threads, then is done."""
+        names = [f"c{cluster}" for cluster in range(60)]
+        for name in names:
+            lasting.write(name, lasting.small())
+        lasting.apply("--no-wait", "--parallelism", "16").ok()
+        lasting.control.clear_requests()
+        before, most = threading.active_count(), [0]
+        listed = Clusters.list
+
+        def counted(clusters: Clusters, project: str, location: str) -> Iterator[dict[str, Any]]:
+            most.append(threading.active_count())
+            return listed(clusters, project, location)
+
+        monkeypatch.setattr(Clusters, "list", counted)
+        results = lasting.apply().ok().json["results"]
+        assert {each["status"] for each in results} == {"no_op"}
+        assert len(results) == len(names)
+        assert len(lasting.requests("get", "list")) < len(names) / 2  # the last few are asked for by GET
+        assert max(most) - before < 12  # some are the emulator's
 
 
 class TestShards:
@@ -235,6 +260,29 @@ class TestRefusedMerges:
         fleet.run("merge", *files, "--shards", "3").ok()
         assert "2 files, not 3" in self._refused(fleet, *files[:2], "--shards", "3")
 
+    def test_a_shard_of_another_number(self, fleet: Bench, files: list[str]) -> None:
+        """Plan files know which shard they are: as many files as shards aren't enough. Drift reports know it too."""
+        assert [json.loads((fleet.root / file).read_text())["shard"] for file in files] == ["1/3", "2/3", "3/3"]
+        fleet.run("plan", "--shard", "1/99999", "--out", "empty.json").ok()
+        said = self._refused(fleet, *files[:2], "empty.json", "--shards", "3")
+        assert "empty.json was made as a shard of 99999, and plan-1.json with 3" in said
+        assert "shard 3/3 is missing" in self._refused(fleet, *files[:2])
+        fleet.text("again.json", (fleet.root / "empty.json").read_text())
+        assert "again.json is shard 1/99999, and so is empty.json" in self._refused(fleet, "empty.json", "again.json")
+        fleet.text("drift.json", fleet.run("drift", "--shard", "2/3", "--format", "json").out)
+        assert "shard 1/3, 3/3 is missing" in self._refused(fleet, "drift.json")
+
+    @pytest.mark.parametrize("shard", ["", "0/3", "4/3", "x", "1/1000000000"])
+    def test_a_shard_that_makes_no_sense(self, fleet: Bench, files: list[str], shard: str) -> None:
+        """A damaged file, and no endless search for what is missing."""
+        _edit_json(fleet.root / files[0], shard=shard)
+        assert "plan-1.json" in self._refused(fleet, *files)
+
+    @pytest.mark.parametrize("count", ["-1", "0", "three"])
+    def test_a_number_of_shards_that_makes_no_sense(self, fleet: Bench, files: list[str], count: str) -> None:
+        """A usage error."""
+        assert "--shards" in fleet.run("merge", *files, "--shards", count).ended(64).err
+
     def test_what_is_no_plan(self, fleet: Bench, files: list[str]) -> None:
         """Other files, and a drift report among plans, are refused by name."""
         fleet.text("latin.json", b"\xff\xfe{}")
@@ -258,7 +306,7 @@ class TestExamples:
         """The variable that Kubernetes doesn't set says how many pods there are; the pod's command asks for it."""
         (job,) = [each for each in self._yaml() if each.get("kind") == "Job"]
         (container,) = job["spec"]["template"]["spec"]["containers"]
-        assert container["env"] == [{"name": "JOB_COMPLETION_COUNT", "value": str(job["spec"]["completions"])}]
+        assert {"name": "JOB_COMPLETION_COUNT", "value": str(job["spec"]["completions"])} in container["env"]
         assert job["spec"]["completionMode"] == "Indexed"
         assert "--shard auto" in container["args"][0]
 
@@ -272,6 +320,16 @@ class TestExamples:
         }
         count = len(shard["strategy"]["matrix"]["part"])
         assert any(f"--shards {count} " in step.get("run", "") for step in merge["steps"])
+
+    def test_runs_are_kept_apart(self) -> None:
+        """What one run leaves in the bucket or volume, the next one's merge doesn't take."""
+        written = re.findall(r'cp /tmp/plan.json "([^"]*)"', self.TEXT)
+        assert written == [
+            "/plans/$RUN/plan-$CLOUD_RUN_TASK_INDEX.json",
+            "/plans/$JOB_UID/plan-$JOB_COMPLETION_INDEX.json",
+        ]
+        assert "gs://$BUCKET/plan-" not in self.TEXT
+        assert "/plans/plan-" not in self.TEXT
 
     def test_the_variables_are_those_that_are_read(self) -> None:
         """The table of engines is the one that --shard auto goes by."""

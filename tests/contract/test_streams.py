@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
+import sys
+from dataclasses import fields
+from typing import Any
 
 import pytest
 
+from reconciler.cli.output import say
+from reconciler.cli.session import Cloud
+from reconciler.views.findings import annotation
 from tests.contract.bench import Bench
 from tests.contract.process import COMMAND, ROOT
 
@@ -127,3 +134,52 @@ def test_outputs_are_files_in_whatever_folder(bench: Bench) -> None:
     (bench.root / "out").mkdir()
     bench.run("plan", "--out", "out/plan.json").ok()
     assert [path.name for path in (bench.root / "out").iterdir()] == ["plan.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain: a\tb é 日", "plain: a\tb é 日"),
+        ("two\nlines", "two\nlines"),
+        ("a\x1b[2J\x1b]0;owned\x07", r"a\x1b[2J\x1b]0;owned\x07"),
+        ("red \x1b[31mand\x1b[0m", r"red \x1b[31mand\x1b[0m"),
+        ("over\rwritten\r\n", "over\\rwritten\\r\n"),
+        ("\x9b31m\u202etxt", r"\x9b31m\u202etxt"),
+        ("name\n::error::pwn", "name\n\\x3a:error::pwn"),
+        ("name\n \t::add-mask::x", "name\n \t\\x3a:add-mask::x"),
+        ("::error::pwn", r"\x3a:error::pwn"),
+        ("::stop-commands::x", r"\x3a:stop-commands::x"),
+        ("::add-path title=x::/tmp", r"\x3a:add-path title=x::/tmp"),
+        ("a\u2028::error::x", r"a\u2028::error::x"),
+        ("##[error]x", r"##\x5berror]x"),
+        ("a::b", "a::b"),
+    ],
+)
+def test_what_is_said_is_obeyed_by_nobody(text: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line of defence: whatever a message quotes, no terminal and no CI log takes it for a command."""
+    say(text)
+    assert capsys.readouterr().err == f"{shown}\n"
+
+
+def test_annotations_of_our_own_get_through(capsys: pytest.CaptureFixture[str]) -> None:
+    """They escape what they hold; a second line is none of them."""
+    ours = annotation("warning", "a\n::error::b", title="reconciler", file="x,y:z")
+    say(ours)
+    say(f"{ours}\n{ours}")
+    assert capsys.readouterr().err == f"{ours}\n{ours}\n\\x3a{ours[1:]}\n"
+
+
+def test_our_own_colours_get_to_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing else does."""
+    monkeypatch.setattr("reconciler.cli.output.use_colour", lambda *_: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    say("\x1b[1;31mred\x1b[0m\x1b[2Jclear\x07\n\x1b[32mgreen\x1b[0m")
+    assert capsys.readouterr().err == "\x1b[1;31mred\x1b[0m\\x1b[2Jclear\\x07\n\x1b[32mgreen\x1b[0m\n"
+
+
+def test_the_command_that_goes_on_can_be_pasted() -> None:
+    """Whatever a name or an endpoint holds, a shell takes it for one word."""
+    parts: dict[str, Any] = {each.name: None for each in fields(Cloud)}
+    cloud = Cloud(**{**parts, "endpoint": "http://127.0.0.1:1/$(b)"})
+    words = shlex.split(cloud.resume("projects/$(a)/operations/7; ls"))
+    assert words[3:] == ["projects/$(a)/operations/7; ls", "--endpoint", "http://127.0.0.1:1/$(b)"]

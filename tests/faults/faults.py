@@ -96,8 +96,6 @@ LASTING = frozenset({"unavailable", "ambiguous"})
 def named(scenario: str, fault: Fault) -> frozenset[str]:
     """The codes of the errors in which a run that meets this fault may end."""
     codes = LASTING if fault.passes or fault is _FOREIGN else fault.says
-    if fault.name == "401" and scenario == "get":
-        codes |= {"pending"}  # the change is made, and can't be looked at any more
     if scenario in ("poll", "operations"):
         return frozenset({"pending"})  # whatever keeps us from looking, it says nothing about the operation
     if scenario == "slurm":
@@ -106,4 +104,6 @@ def named(scenario: str, fault: Fault) -> frozenset[str]:
         return frozenset({"already_exists", "stale"})  # the service denies a cluster, and then it's there
     if fault.name == "404" and scenario == "delete":
         return frozenset({"not_converged"})  # gone, says the service, and then it's there
+    if scenario == "get" and (codes == LASTING or fault.name == "401"):
+        codes |= {"pending"}  # the change is made, and nobody can look at it
     return codes

@@ -87,6 +87,7 @@ class Reconciliation(RuleBasedStateMachine):
         self.time = FakeTime()
         self.rig = Rig(self.folder, self.url, f"machine-{next(_numbers)}", self.patch, self.time)
         self.rig.impatient()
+        self.rig.control.clear_requests()  # of the histories before, which took longer to read with each one
         self.wanted: dict[str, Spec | None] = {}
         self.kept: dict[str, tuple[str, Spec]] = {}  # of each cluster: when it was made, and what must not be lost
         self.removals = 0

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
+from reconciler.cli import applying
 from reconciler.cloud.answers import Answer
+from reconciler.cloud.slurm import Slurm
 from reconciler.cloud.wire import Wire
+from reconciler.spec.names import ClusterName
+from tests.contract.specs import pool
 from tests.faults.rig import Rig, spec
 from tests.faults.scenarios import changed
 
@@ -117,6 +122,74 @@ def test_a_location_that_hangs_holds_up_its_own(rig: Rig) -> None:
     outcome = rig.apply().ended(1)
     fates = {each["cluster"].rpartition("/")[2]: each["status"] for each in outcome.json["results"]}
     assert fates == {"good": "applied", "far": "failed"}
+
+
+def test_a_location_that_hangs_delays_no_write(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a review, clusters whose location has answered are written while another location still hasn't."""
+    monkeypatch.setattr(applying, "_PATIENCE", 0.2)
+    changed(rig, "good")
+    _elsewhere(rig, "far")
+    _until_written(rig, monkeypatch, "far", "GET", "good")
+    outcome = rig.apply().ok()
+    fates = {each["cluster"].rpartition("/")[2]: each["status"] for each in outcome.json["results"]}
+    assert fates == {"good": "applied", "far": "applied"}
+    assert "going on without 1 cluster" in outcome.err
+
+
+def test_a_slurm_that_hangs_delays_no_write(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a controller that is asked for its jobs."""
+    monkeypatch.setattr(applying, "_PATIENCE", 0.2)
+    for cluster in ("good", "mute"):
+        changed(rig, cluster)
+    rig.edit(rig.root / "clusters.d/mute.yaml", lambda spec: pool(spec, "cpu").update(zone="us-central1-b"))
+    _until_written(rig, monkeypatch, "mute:callSlurmRestApi", "POST", "good")
+    outcome = rig.apply().ok()
+    assert {each["status"] for each in outcome.json["results"]} == {"applied"}
+
+
+def test_one_that_stays_busy_says_how_to_go_on(rig: Rig) -> None:
+    """The way back is the hint of what is pending, for programs too."""
+    changed(rig, "busy")
+    rig.control.live(rig.name("busy"), {"clusterStatus": {"state": "UPDATING"}})
+    outcome = rig.apply("--timeout", "10m").ended(1)
+    (result,) = outcome.json["results"]
+    assert (result["status"], result["error"]["hint"]) == ("pending", "run the same command again")
+    assert "still UPDATING after 600 s; the service goes on" in result["error"]["message"]
+    assert "run the same command again" not in result["error"]["message"]
+    assert "not over yet; to go on: run the same command again" in outcome.err
+
+
+def test_a_delete_that_another_has_made(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts as done, wherever it is noticed: here when the jobs are asked for, right before the write."""
+    rig.control.put(rig.name("gone"), spec())
+    queue = Slurm.queue
+    asked: list[ClusterName] = []
+
+    def deleted_meanwhile(slurm: Slurm, name: ClusterName) -> Any:
+        asked.append(name)
+        if len(asked) == 2:
+            rig.control.remove(rig.name("gone"))
+        return queue(slurm, name)
+
+    monkeypatch.setattr(Slurm, "queue", deleted_meanwhile)
+    rig.run("delete", rig.name("gone"), "--auto-approve").ok()
+    assert rig.stored("gone") is None
+
+
+def _until_written(rig: Rig, monkeypatch: pytest.MonkeyPatch, target: str, method: str, other: str) -> None:
+    """Let requests to a target hang until another cluster's PATCH has left."""
+    left = threading.Event()
+    send = Wire.send
+
+    def hanging(wire: Wire, verb: str, url: str, **options: Any) -> Answer:
+        last = url.partition("?")[0].rpartition("/")[2]
+        if (verb, last) == ("PATCH", other):
+            left.set()
+        if (verb, last) == (method, target):
+            assert left.wait(60), f"nothing is written before {target} answers"
+        return send(wire, verb, url, **options)
+
+    monkeypatch.setattr(Wire, "send", hanging)
 
 
 def _watch_writes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:

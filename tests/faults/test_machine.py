@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -13,18 +14,18 @@ from reconciler.emulator.server import Emulator
 from tests.faults.machine import Reconciliation
 from tests.faults.scale import scaled
 
-RUNS, STEPS = 25, 20
+CHUNKS, PARTS, RUNS, STEPS = 20, 5, 5, 20  # 500 histories of 20 steps
+BOX = scaled(90, 900)  # seconds for a chunk, after which it begins no other part
 
 
-@pytest.mark.parametrize("number", range(scaled(2, 20)))
-def test_histories(number: int, emulator: Emulator, record_property: Any) -> None:
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_histories(chunk: int, emulator: Emulator, record_property: Any) -> None:
     """The contract's section 5 holds after every step and at every end."""
 
     class Machine(Reconciliation):
         url = emulator.url
         counts: ClassVar[Counter[str]] = Counter()
 
-    seed(number)(Machine)
     limits = settings(
         max_examples=RUNS,
         stateful_step_count=STEPS,
@@ -33,5 +34,9 @@ def test_histories(number: int, emulator: Emulator, record_property: Any) -> Non
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate,),  # whoever looks into a failure adds Phase.shrink: it takes minutes
     )
-    run_state_machine_as_test(Machine, settings=limits)
+    begin = time.monotonic()
+    for part in range(PARTS):
+        if time.monotonic() - begin < BOX:
+            seed(chunk * PARTS + part)(Machine)
+            run_state_machine_as_test(Machine, settings=limits)
     record_property("count", ("histories", dict(Machine.counts)))

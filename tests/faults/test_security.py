@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import socket
+import socketserver
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 import pytest
 
 from reconciler.cli import inputs
-from tests.contract.bench import LOCATION
+from tests.contract.bench import LOCATION, Bench
 from tests.contract.specs import pool, slurm
 from tests.faults.rig import CANARY, Rig, spec
 from tests.faults.scenarios import changed, submit
@@ -153,6 +154,41 @@ def test_an_echoed_token_is_shown_nowhere(rig: Rig, kind: str) -> None:
         rig.control.clear_faults()
     for path in rig.root.rglob("*"):
         assert path.is_dir() or CANARY not in path.read_text()
+
+
+def test_a_good_answer_that_quotes_the_token(rig: Rig) -> None:
+    """An operation's error, a label, an event: what the service stored is shown without it, in every format."""
+    changed(rig, "one")
+    fault = {"kind": "operation_error", "code": 8, "message": f"for {CANARY}", "details": [{"detail": CANARY}]}
+    rig.control.faults([{"match": {"kind": "patch"}, "fault": fault, "times": 1}])
+    failed = rig.run("apply", "--auto-approve", "--format", "json").ended(1)
+    assert "[secret]" in failed.out
+    for state in ("RUNNING", "UPDATING"):
+        status = {"state": state, "detail": CANARY, "error": {"message": CANARY}}
+        rig.control.live(rig.name("one"), {"clusterStatus": status, "labels": {"team": CANARY}})
+        for command, format_ in itertools.product((*READS, "apply --auto-approve --timeout 1s"), FORMATS):
+            rig.run(*command.split(), "--format", format_)
+
+
+def test_a_retry_is_told_without_what_was_received(rig: Rig) -> None:
+    """A status line may hold anything; nobody said --verbose, and it's told all the same."""
+
+    class _Garbage(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.rfile.readline()
+            self.wfile.write(f"{EVIL} {CANARY}\r\n\r\n".encode())
+
+    rig.write("one", spec())
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Garbage) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        outcome = Bench.run(rig, "--endpoint", f"http://127.0.0.1:{server.server_address[1]}", "plan")
+        server.shutdown()
+        thread.join()
+    assert "retrying in" in outcome.err
+    assert CANARY not in outcome.out + outcome.err
+    _harmless(outcome.out)
+    _harmless(outcome.err)
 
 
 # --- what terminals obey
@@ -335,6 +371,65 @@ def test_scripts_never_leave_the_repository(rig: Rig, secret: Path) -> None:
             assert rig.run(*command.split()).code == 1, reference
     assert rig.writes() == []
     assert CANARY not in (rig.root / "plan.json").read_text()
+
+
+@pytest.mark.parametrize("name", ["../.git/config", "../link.sh", "../part/.git/config", "../.git", "../.GIT/config"])
+def test_scripts_never_come_from_git(rig: Rig, name: str) -> None:
+    """A checkout's `.git/config` may hold a token: nothing below such a folder is read, by whatever way."""
+    for folder in (".git", "part/.git", ".GIT"):
+        (rig.root / folder).mkdir(parents=True, exist_ok=True)
+        (rig.root / folder / "config").write_text(f"extraheader = {CANARY}\n")
+    (rig.root / "link.sh").symlink_to(".git/config")
+    wanted = spec()
+    slurm(wanted)["prolog_bash_scripts"] = [{"file": name}]
+    rig.write("one", wanted)
+    outcome = rig.run("validate").ended(1)
+    assert "inside a .git folder" in outcome.out + outcome.err
+    rig.run("plan", "--format", "json", "--out", "plan.json").ended(1)
+    assert CANARY not in (rig.root / "plan.json").read_text()
+
+
+def test_scripts_with_git_in_their_names_are_fine(rig: Rig) -> None:
+    """`.github` and `.gitlab` are folders like others."""
+    for name in (".github/a.sh", "x.git/b.sh"):
+        rig.text(name, "#!/bin/bash\ntrue\n")
+    wanted = spec()
+    slurm(wanted)["prolog_bash_scripts"] = [{"file": "../.github/a.sh"}, {"file": "../x.git/b.sh"}]
+    rig.write("one", wanted)
+    rig.run("validate").ok()
+
+
+def _git(rig: Rig, *arguments: str) -> None:
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *arguments], cwd=rig.root, check=True, capture_output=True)
+
+
+def _committed(rig: Rig) -> None:
+    (rig.root / ".git").rmdir()
+    _git(rig, "init", "--quiet")
+    _git(rig, "add", "--all")
+    _git(rig, "commit", "--quiet", "--message=x")
+
+
+def test_links_at_the_base_multiply_nothing(rig: Rig) -> None:
+    """Ten files and ten links back to their folder are ten files."""
+    changed(rig, "one")
+    for number in range(10):
+        rig.text(f"x/f{number}", "x")
+        (rig.root / "x" / f"l{number}").symlink_to("../x")
+        (rig.root / "clusters.d" / f"l{number}").symlink_to("../x")
+    _committed(rig)
+    rig.run("plan", "--base", "HEAD").ok()
+
+
+def test_links_crosswise_at_the_base_are_refused(rig: Rig) -> None:
+    """What would be millions of paths is an error that says so."""
+    changed(rig, "one")
+    for one, other in itertools.permutations(range(12), 2):
+        rig.text(f"d{one}/f", "x")
+        (rig.root / f"d{one}" / f"to{other}").symlink_to(f"../d{other}")
+    _committed(rig)
+    assert "symbolic links lead to more than" in rig.run("plan", "--base", "HEAD").ended(1).err
 
 
 def test_cluster_files_that_are_none(rig: Rig, secret: Path) -> None:

@@ -131,6 +131,27 @@ def test_d44_one_bad_poll_decides_nothing(rig: Rig) -> None:
     assert operations(rig) == UPDATED_ONCE
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "html", "code": 404},
+        {"kind": "html", "code": 403},
+        {"kind": "html", "code": 501},
+        {"kind": "redirect", "code": 302, "location": "http://192.0.2.1/login"},
+    ],
+    ids=lambda fault: str(fault["code"]),
+)
+def test_d44_what_is_not_the_apis_decides_nothing(rig: Rig, fault: dict[str, Any]) -> None:
+    """A proxy that is restarted shows its pages for some polls; the wait goes on to the operation's end."""
+    changed(rig, "one")
+    _faults(rig, "poll", fault, fault, fault)
+    assert result(rig.apply().ok())["status"] == "applied"
+    assert operations(rig) == UPDATED_ONCE
+    _always(rig, "poll", **fault)
+    changed(rig, "two")
+    assert result(rig.apply("--cluster", "two").ended(1))["status"] == "pending"
+
+
 @pytest.mark.parametrize("code", [400, 403, 404, 409])
 def test_d46_permanent_errors_end_at_once(rig: Rig, code: int) -> None:
     """No second attempt, no pause."""
@@ -330,7 +351,7 @@ def test_e53_a_wait_for_somebody_elses_operation(rig: Rig, with_credentials: Cal
     rig.control.faults([{"match": {"kind": "get"}, "fault": DENIED, "after": 3}])
     pending = result(rig.apply().ended(1))
     assert pending["status"] == "pending"
-    assert "run the same command again" in pending["error"]["message"]
+    assert pending["error"]["hint"] == "run the same command again"
     assert rig.writes() == []
 
 

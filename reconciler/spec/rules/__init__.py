@@ -29,4 +29,4 @@ def check(desired: Desired) -> Iterator[Problem]:
     subject = Subject.of(desired)
     for rule in RULES:
         for hit in rule.check(subject):
-            yield Problem(hit.path, rule.id, hit.message, hit.hint, rule.severity)
+            yield Problem(hit.path, rule.id, hit.message, hit.hint, rule.severity, hit.place, rule.is_local)

@@ -23,6 +23,7 @@ def _model(pool: Typed) -> str:
     "gpu-provisioning-model",
     "A GPU pool without a reservation names its provisioning model.",
     source="T U",
+    is_local=False,
 )
 def gpu_provisioning_model(subject: Subject) -> Iterator[Hit]:
     for path, pool in subject.pools:
@@ -49,7 +50,7 @@ def reservation_model(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule("reservation-missing", "The provisioning model RESERVATION names a reservation.", source="T U")
+@rule("reservation-missing", "The provisioning model RESERVATION names a reservation.", source="T U", is_local=False)
 def reservation_missing(subject: Subject) -> Iterator[Hit]:
     for path, pool in subject.pools:
         if _model(pool) == "RESERVATION" and not pick(pool, "machine_spec", "reservation_affinity"):
@@ -60,7 +61,7 @@ def reservation_missing(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule("reservation-values", "SPECIFIC_RESERVATION names the reservations.", source="C")
+@rule("reservation-values", "SPECIFIC_RESERVATION names the reservations.", source="C", is_local=False)
 def reservation_values(subject: Subject) -> Iterator[Hit]:
     for path, pool in subject.pools:
         affinity = pick(pool, "machine_spec", "reservation_affinity") or {}
@@ -73,7 +74,12 @@ def reservation_values(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule("flex-start-model", "flex_start_max_duration goes with the provisioning model FLEX_START.", source="F T")
+@rule(
+    "flex-start-model",
+    "flex_start_max_duration goes with the provisioning model FLEX_START.",
+    source="F T",
+    is_local=False,
+)
 def flex_start_model(subject: Subject) -> Iterator[Hit]:
     for path, pool in subject.pools:
         if pool.get("flex_start_max_duration") and _model(pool) != "FLEX_START":

@@ -21,7 +21,7 @@ def _ids(items: Iterable[Item]) -> list[str]:
     return [item.value["id"] for item in items if item.value.get("id")]
 
 
-@rule("no-node-pools", "A cluster has at least one node pool.", source="S2 C")
+@rule("no-node-pools", "A cluster has at least one node pool.", source="S2 C", is_local=False)
 def no_node_pools(subject: Subject) -> Iterator[Hit]:
     if "node_pools" in subject.spec and not subject.pools:
         yield Hit(("spec", "node_pools"), "node_pools [] is empty", "a cluster needs at least one node pool")
@@ -53,7 +53,7 @@ def duplicate_id(subject: Subject) -> Iterator[Hit]:
             seen.setdefault(identifier, path[-1])
 
 
-@rule("unknown-node-pool", "Every node pool that is referred to exists.", source="T")
+@rule("unknown-node-pool", "Every node pool that is referred to exists.", source="T", is_local=False)
 def unknown_node_pool(subject: Subject) -> Iterator[Hit]:
     pools = _ids(subject.pools)
     if len(pools) < len(subject.pools) or "node_pools" not in subject.spec:
@@ -75,10 +75,10 @@ def _pool_references(subject: Subject) -> Iterator[tuple[Path, str]]:
 
 
 def _known(word: str, known: list[str]) -> str:
-    return did_you_mean(word, known) or "known: " + (", ".join(known) or "none")
+    return did_you_mean(word, known) or "known: " + (", ".join(dict.fromkeys(known)) or "none")
 
 
-@rule("unknown-partition", "The default partition exists.", source="T")
+@rule("unknown-partition", "The default partition exists.", source="T", is_local=False)
 def unknown_partition(subject: Subject) -> Iterator[Hit]:
     partitions = _ids(subject.partitions)
     default = subject.slurm.get("default_partition_id")
@@ -90,7 +90,7 @@ def unknown_partition(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("partition-without-pools", "A partition has at least one node pool.", source="C")
+@rule("partition-without-pools", "A partition has at least one node pool.", source="C", is_local=False)
 def partition_without_pools(subject: Subject) -> Iterator[Hit]:
     for path, partition in subject.partitions:
         if partition.get("node_pool_ids") == []:
@@ -99,7 +99,11 @@ def partition_without_pools(subject: Subject) -> Iterator[Hit]:
 
 
 @rule(
-    "unused-node-pool", "A node pool is in some partition, or is the login pool.", source="C", severity=Severity.WARNING
+    "unused-node-pool",
+    "A node pool is in some partition, or is the login pool.",
+    source="C",
+    severity=Severity.WARNING,
+    is_local=False,
 )
 def unused_node_pool(subject: Subject) -> Iterator[Hit]:
     if not subject.slurm:
@@ -127,7 +131,7 @@ def login_pool_in_node_sets(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule("login-pool-size", "The login pool has as many nodes at the least as at the most.", source="C")
+@rule("login-pool-size", "The login pool has as many nodes at the least as at the most.", source="C", is_local=False)
 def login_pool_size(subject: Subject) -> Iterator[Hit]:
     login = subject.slurm.get("login_node_pool_id")
     for path, pool in subject.pools:

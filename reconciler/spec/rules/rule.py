@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from reconciler.spec.findings import Path, Severity
 from reconciler.spec.model import Desired, Lifecycle
 from reconciler.spec.names import ClusterName
+from reconciler.spec.places import Place
 from reconciler.spec.reading import Typed
 from reconciler.spec.slurm_parameters import Record
 
@@ -16,11 +17,15 @@ SLURM: Path = ("spec", "orchestrator_spec", "slurm_spec")
 
 
 class Hit(NamedTuple):
-    """One place that breaks a rule: what is wrong, with the value quoted, and what to do about it."""
+    """One place that breaks a rule: what is wrong, with the value quoted, and what to do about it.
+
+    `place` is where to look for it if that isn't where the path leads, such as a line of a script.
+    """
 
     path: Path
     message: str
     hint: str = ""
+    place: Place | None = None
 
 
 class Item(NamedTuple):
@@ -83,18 +88,25 @@ Check = Callable[[Subject], Iterator[Hit]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A check with a stable id. `meaning` is a sentence for the docs, `source` the letters of the API facts."""
+    """A check with a stable id. `meaning` is a sentence for the docs, `source` the letters of the API facts.
+
+    `is_local` says that its hits depend on nothing that is missing: they hold even where parts of the file couldn't be
+    read. A rule that looks for what is there elsewhere, or for what there should be, isn't.
+    """
 
     id: str
     meaning: str
     source: str
     severity: Severity
+    is_local: bool
     check: Check
 
 
-def rule(identifier: str, meaning: str, *, source: str, severity: Severity = Severity.ERROR) -> Callable[[Check], Rule]:
+def rule(
+    identifier: str, meaning: str, *, source: str, severity: Severity = Severity.ERROR, is_local: bool = True
+) -> Callable[[Check], Rule]:
     """Make a generator of hits a rule."""
-    return lambda check: Rule(identifier, meaning, source, severity, check)
+    return lambda check: Rule(identifier, meaning, source, severity, is_local, check)
 
 
 def pick(message: Typed, *names: str) -> Any:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from reconciler.spec import secrets
 from reconciler.spec.findings import Path, Severity
 from reconciler.spec.rules.rule import SLURM, Hit, Subject, rule
-from reconciler.spec.scripts import FileText
+from reconciler.spec.script_places import line_of, place_in
 from reconciler.spec.secret_patterns import PATH
 from reconciler.spec.values import describe
 
@@ -49,9 +49,11 @@ def _matches(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str], ...]:
     return tuple(pattern.finditer(text))
 
 
-def _place(text: str, position: int) -> str:
-    line = text.count("\n", 0, position) + 1
-    return f"line {line} of {text.file if isinstance(text, FileText) else 'the script'}"
+def _hit(path: Path, text: str, position: int, said: str, hint: str) -> Hit:
+    """What is said of a position in a script: there, if that place can be told, else with the line in words."""
+    line = line_of(text, position)
+    place = place_in(text, line, position)
+    return Hit(path, f"{'this line' if place else f'line {line} of the script'} {said}", hint, place)
 
 
 @rule("secret-in-script", "A script holds what looks like a secret.", source="practice", severity=Severity.WARNING)
@@ -59,7 +61,7 @@ def secret_in_script(subject: Subject) -> Iterator[Hit]:
     for path, text in _scripts(subject):
         for span in secrets.find(text):
             advice = _FILE if span.kind == PATH else _TEXT
-            yield Hit(path, f"{_place(text, span.start)} holds what looks like {span.kind}", advice)
+            yield _hit(path, text, span.start, f"holds what looks like {span.kind}", advice)
 
 
 @rule(
@@ -71,9 +73,11 @@ def secret_in_script(subject: Subject) -> Iterator[Hit]:
 def slurm_command_in_script(subject: Subject) -> Iterator[Hit]:
     for path, text in _job_scripts(subject):
         for match in _matches(_SLURM_COMMAND, text):
-            yield Hit(
+            yield _hit(
                 path,
-                f"{_place(text, match.start(1))} calls {describe(match[1])}",
+                text,
+                match.start(1),
+                f"calls {describe(match[1])}",
                 "use the SLURM_* variables instead: under load such calls hang nodes",
             )
 
@@ -87,8 +91,10 @@ def slurm_command_in_script(subject: Subject) -> Iterator[Hit]:
 def kill_by_user(subject: Subject) -> Iterator[Hit]:
     for path, text in _job_scripts(subject):
         for match in _matches(_KILL_BY_USER, text):
-            yield Hit(
+            yield _hit(
                 path,
-                f"{_place(text, match.start(1))} kills by user: {describe(match[1])}",
+                text,
+                match.start(1),
+                f"kills by user: {describe(match[1])}",
                 "that ends the user's other jobs on the node too",
             )

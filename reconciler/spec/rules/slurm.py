@@ -201,6 +201,7 @@ def _value_hint(types: frozenset[str]) -> str:
     "needs GANG. Else the controller doesn't start, and the service doesn't catch it.",
     source="C",
     severity=Severity.WARNING,
+    is_local=False,
 )
 def preempt(subject: Subject) -> Iterator[Hit]:
     config = {fold(name): (name, text) for name, text in subject.slurm.get("config", {}).items()}

@@ -77,7 +77,7 @@ def service_account(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("lustre-export-unattached", "An exported Lustre instance is attached to a node pool.", source="T")
+@rule("lustre-export-unattached", "An exported Lustre instance is attached to a node pool.", source="T", is_local=False)
 def lustre_export_unattached(subject: Subject) -> Iterator[Hit]:
     attached = [name for _, pool in subject.pools for name in pool.get("lustres", ())]
     for index, name in enumerate(pick(subject.spec, "lustre_export_config", "lustres") or ()):

@@ -20,7 +20,7 @@ TOKEN = "made-up-for-this-test"
 
 @dataclass(frozen=True)
 class Reply:
-    """One scripted answer. `body` other than bytes is sent as JSON. `fault`: reset, truncate, drip_body, drip_head."""
+    """One scripted answer. `body` other than bytes is sent as JSON. `fault`: reset, truncate, drip_body, drip_head, raw."""
 
     status: int = 200
     body: Any = field(default_factory=dict)
@@ -75,6 +75,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
             self.connection.close()
+            return
+        if reply.fault == "raw":  # the body is all that is sent
+            self.close_connection = True
+            self.wfile.write(content)
             return
         if reply.fault == "drip_head":
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")

@@ -124,7 +124,26 @@ def test_endless_empty_pages_end(script: Script, connect: Connect) -> None:
         list(Clusters(connect(script.url)).list("p", "us-central1"))
 
 
-@pytest.mark.parametrize("answer", [{}, {"displayName": "demo"}, {"name": 7}, {"name": "demo"}, named("other")])
+def test_endless_pages_end(script: Script, connect: Connect) -> None:
+    """A new token for ever, and always something on the page."""
+    replies = [Reply(body={"clusters": [named(f"c{number}")], "nextPageToken": f"t{number}"}) for number in range(2001)]
+    script.answers(*replies)
+    with pytest.raises(UnavailableError, match=r"doesn't end: there is a page after 2,000"):
+        for _ in Clusters(connect(script.url)).list("p", "us-central1"):
+            pass
+    assert len(script.requests) == 2000
+
+
+ELSEWHERE = [
+    {"name": "projects/p/locations/europe-west4/modelDevelopmentClusters/demo"},
+    {"name": "projects/123/locations/us-central10/modelDevelopmentClusters/demo"},
+    {"name": "projects/q/locations/us-central1/modelDevelopmentClusters/demo"},
+]
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"displayName": "demo"}, {"name": 7}, {"name": "demo"}, named("other"), *ELSEWHERE]
+)
 def test_what_is_not_this_cluster(script: Script, connect: Connect, answer: dict[str, Any]) -> None:
     """An empty or foreign object must not pass for a cluster that has lost its fields."""
     script.answers(Reply(body=answer))

@@ -12,14 +12,15 @@ from reconciler.cloud.operations import (
     Operations,
     Running,
     Succeeded,
+    is_name,
     location_of,
     parent_of,
     progress,
     status,
     target,
 )
-from reconciler.cloud.transport import Transport
-from reconciler.errors import NotFoundError, UsageError
+from reconciler.cloud.transport import Limits, Transport
+from reconciler.errors import ApiError, NotFoundError, UnavailableError, UsageError
 from reconciler.spec.names import ClusterName
 from tests.unit.cloud.scripted import Reply, Script, refusal
 
@@ -126,3 +127,77 @@ def test_the_list(script: Script, connect: Connect) -> None:
     script.answers(Reply(body={"operations": [{"name": NAME}], "nextPageToken": "t"}), Reply(body={}))
     assert list(Operations(connect(script.url)).list("p", "us-central1")) == [{"name": NAME}]
     assert {request.path for request in script.requests} == {"/v1/projects/p/locations/us-central1/operations"}
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "7\n::error::pwn",
+        "7\x1b[2J",
+        "$(touch x)",
+        "7;ls",
+        "7 8",
+        "7?a=b",
+        "7#",
+        "..",
+        "\u202e7",
+        "7%2e",
+        "'7'",
+        "7" * 201,
+    ],
+)
+def test_a_name_holds_nothing_that_is_obeyed(tail: str) -> None:
+    """Names come from answers, and go into terminals, logs and commands."""
+    assert not is_name(f"projects/123/locations/us-central1/operations/{tail}")
+    assert not is_name(f"projects/{tail}/locations/us-central1/operations/7")
+    assert not is_name(f"projects/123/locations/{tail}/operations/7")
+
+
+@pytest.mark.parametrize(
+    "name", [NAME, f"{CLUSTER}/operations/op-7_a", "projects/example.com:ml/locations/us-central1/operations/7"]
+)
+def test_names_as_the_service_has_them(name: str) -> None:
+    """By number, by id, by domain; below a cluster."""
+    assert is_name(name)
+
+
+FOREIGN = [
+    Reply(404, b"<html>no such page</html>"),
+    Reply(302, headers={"Location": "http://192.0.2.1/login"}),
+    Reply(501, b"<html>not implemented</html>"),
+    Reply(403, b"denied by the proxy"),
+]
+
+
+@pytest.mark.parametrize("reply", FOREIGN, ids=lambda reply: str(reply.status))
+def test_a_poll_survives_what_is_not_the_apis(script: Script, connect: Connect, reply: Reply) -> None:
+    """A proxy's page says nothing about an operation, so that the wait goes on; one that always comes is told."""
+    operations = Operations(connect(script.url))
+    poll = Limits(retry_budget=0)
+    for _ in range(3):
+        script.answers(*[reply] * 11, Reply(body={"name": NAME}))
+        for _ in range(11):
+            with pytest.raises(UnavailableError, match=f"{reply.status}"):
+                operations.get(NAME, poll)
+        assert operations.get(NAME, poll) == {"name": NAME}
+    script.answers(reply)
+    for _ in range(11):
+        with pytest.raises(UnavailableError):
+            operations.get(NAME, poll)
+    with pytest.raises(ApiError, match=f"{reply.status}"):
+        operations.get(NAME, poll)
+
+
+@pytest.mark.parametrize("reply", FOREIGN, ids=lambda reply: str(reply.status))
+def test_a_single_look_tells_at_once(script: Script, connect: Connect, reply: Reply) -> None:
+    """Who doesn't wait is told what answered."""
+    script.answers(reply)
+    with pytest.raises(ApiError):
+        Operations(connect(script.url)).get(NAME)
+
+
+def test_a_refusal_of_the_api_ends_a_poll(script: Script, connect: Connect) -> None:
+    """What the API itself says is an answer."""
+    script.answers(refusal(403, "PERMISSION_DENIED"))
+    with pytest.raises(ApiError):
+        Operations(connect(script.url)).get(NAME, Limits(retry_budget=0))

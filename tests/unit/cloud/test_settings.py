@@ -99,3 +99,11 @@ def test_what_is_no_length_of_time(text: str) -> None:
     """Anything else is refused in words."""
     with pytest.raises(ValueError, match="no length of time"):
         seconds(text)
+
+
+@pytest.mark.parametrize("clock", ["REQUEST_TIMEOUT", "RETRY_BUDGET", "QUEUE_BUDGET", "OPERATION_TIMEOUT"])
+@pytest.mark.parametrize("text", ["99999999999h", "9" * 400, "1001h", "21d", "1e9"])
+def test_a_clock_that_nobody_means(clock: str, text: str) -> None:
+    """What no socket can wait for is refused by the variable's name; so are units that there are none of."""
+    with pytest.raises(UsageError, match=f"RECONCILER_{clock}"):
+        Settings.from_environ({f"RECONCILER_{clock}": text})

@@ -252,3 +252,44 @@ assert "requests" in sys.modules
 assert not {"google.auth", "tenacity"} & set(sys.modules), "not needed"
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m"
+RECEIVED = [
+    Reply(body=f"{EVIL} {TOKEN}-0\r\n\r\n".encode(), fault="raw"),
+    Reply(body=f"HTTP/1.1 {EVIL}{TOKEN}-0 OK\r\n\r\n".encode("latin-1"), fault="raw"),
+    Reply(body=f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{EVIL}{TOKEN}-0\r\n".encode(), fault="raw"),
+    Reply(body=f"{EVIL} {TOKEN}-0".encode(), headers={"Content-Type": f"text/{TOKEN}-0"}),
+    refusal(503, "UNAVAILABLE", f"{EVIL} {TOKEN}-0"),
+    refusal(429, "RESOURCE_EXHAUSTED", f"{EVIL} {TOKEN}-0"),
+]
+
+
+@pytest.mark.parametrize("reply", RECEIVED, ids=["status line", "status", "chunk", "body", "503", "429"])
+def test_whatever_is_received_is_told_harmlessly(script: Script, connect: Connect, reply: Reply) -> None:
+    """Sentences about retries, the debug log and the error: one printable line each, and no token in it."""
+    said: list[str] = []
+    script.answers(reply)
+    transport = connect(script.url, retry_budget=5.0, credentials=Renewable(), on_retry=said.append, debug=said.append)
+    with pytest.raises(UnavailableError) as caught:
+        get(transport)
+    assert any(text.startswith("retrying in ") for text in said)
+    for text in [*said, str(caught.value)]:
+        assert text.isprintable()
+        assert TOKEN not in text
+
+
+@pytest.mark.parametrize("spelling", [TOKEN, TOKEN.replace("m", "\\u006d"), TOKEN.replace("-", "\\u002D")])
+def test_a_good_answer_quotes_no_token(script: Script, connect: Connect, spelling: str) -> None:
+    """Also one that was renewed since, and one that is spelt with escapes; nothing else of the answer is touched."""
+    message = f'{{"error": {{"message": "for {spelling}-0 and {spelling}-1"}}, "a": ["\\n\\u00e9", 1.5, null]}}'
+    script.answers(DENIED, GOOD, Reply(body=message.encode()))
+    transport = connect(script.url, credentials=Renewable())
+    get(transport)
+    assert get(transport) == {"error": {"message": "for [secret] and [secret]"}, "a": ["\n\xe9", 1.5, None]}
+
+
+def test_a_short_token_takes_nothing_out_of_good_answers(script: Script, connect: Connect) -> None:
+    """What might be a word of any answer is no credential."""
+    script.answers(GOOD)
+    assert get(connect(script.url, access_token="demo")) == {"name": "demo"}

@@ -315,6 +315,34 @@ def test_a_location_that_hangs_delays_no_other(script: Script, connect: Connect)
     waiter.cancel()
 
 
+@pytest.mark.parametrize("others", [2, 20])
+def test_a_poll_that_hangs_delays_no_other(script: Script, connect: Connect, others: int) -> None:
+    """Nor does a list that hangs: the operations of one location end while the hung answer still isn't there."""
+    stuck, *names = [f"{PARENT}/operations/{number}" for number in range(others + 1)]
+
+    def answer(request: Request) -> Reply:
+        if request.path.endswith((stuck, "/operations")):
+            return Reply(body={"a": "x" * 10_000}, fault="drip_body")
+        return Reply(body={"name": request.path.removeprefix("/v1/"), "done": True, "response": {}})
+
+    script.next = answer  # type: ignore[method-assign]  # the answer depends on the operation
+    policy = PollPolicy(first=0.01, polls_per_second=100.0, list_timeout=0.5)
+    waiter = Waiter(Operations(connect(script.url)), timeout=600.0, policy=policy)
+    first = waiter.submit(stuck)
+    assert all(each == Succeeded({}) for each in waiter.wait_all(names).values())
+    assert not first.done()
+    waiter.cancel()
+
+
+def test_a_poll_that_hangs_doesnt_outlast_the_wait(script: Script, connect: Connect) -> None:
+    """At the timeout the wait is pending, though the request may take much longer."""
+    script.answers(RUNNING, Reply(body={"a": "x" * 10_000}, fault="drip_body"))
+    waiter = Waiter(Operations(connect(script.url)), timeout=1.0, policy=PollPolicy(first=0.01))
+    outcome = waiter.submit(NAME).result(timeout=15)
+    assert isinstance(outcome, Pending)
+    assert "no answer" in outcome.reason
+
+
 def test_operations_may_come_while_others_are_waited_for(
     emulator: Emulator, control: Control, connect: Connect
 ) -> None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import json
 import ssl
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from reconciler.cloud.answers import WireError
+from reconciler.cloud import answers
+from reconciler.cloud import wire as wires
+from reconciler.cloud.answers import WireError, json_object
 from reconciler.cloud.transport import Transport
 from reconciler.cloud.wire import Wire
+from reconciler.errors import AmbiguousError, UnavailableError
 from tests.unit.cloud.certificate import write_certificate
 from tests.unit.cloud.scripted import CLUSTER, Reply, Script
 
@@ -143,3 +148,62 @@ def test_an_unreadable_certificate_bundle(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(WireError, match=r"can't be made: .+/nowhere/bundle\.pem") as caught:
         fetch(wire, "https://us-central1-aiplatform.googleapis.com/v1/x")
     assert caught.value.permanent
+
+
+MANY = {
+    "objects": b'{"x":[' + b"{}," * 6_000_000 + b"1]}",
+    "lists": b'{"x":[' + b"[]," * 6_000_000 + b"1]}",
+    "numbers": b'{"x":[' + b"1," * 6_000_000 + b"1]}",
+    "nested": b'{"x":[' + b'[{"":[{}]}],' * 2_000_000 + b"1]}",
+}
+
+
+@pytest.mark.parametrize("body", MANY.values(), ids=MANY)
+def test_small_answers_of_many_values(script: Script, connect: Connect, body: bytes) -> None:
+    """A few KB may hold millions of values, each a hundred bytes once it is read: refused unread, and asked once."""
+    script.answers(Reply(body=gzip.compress(body, 1), headers={"Content-Encoding": "gzip"}))
+    with pytest.raises(UnavailableError, match="more than 5,000,000 values"):
+        connect(script.url).request("GET", CLUSTER, location="us-central1")
+    with pytest.raises(AmbiguousError, match="more than 5,000,000 values"):
+        connect(script.url).request("PATCH", CLUSTER, location="us-central1")
+    assert len(script.requests) == 2
+
+
+def test_what_the_limits_let_through_fits_in_memory() -> None:
+    """The most that so many values can take, as Python counts it."""
+    body = b'{"x":[' + b'{"":1},' * 2_400_000 + b"1]}"
+    assert len(body) < wires.ANSWER_LIMIT
+    tracemalloc.start()
+    try:
+        json_object(body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**30
+
+
+def test_a_page_of_a_thousand_large_clusters_is_read() -> None:
+    """Fifty pools, two hundred nodes and some long scripts each are no bomb."""
+    pool = {"id": "pool", "zone": "us-central1-a", "startupScript": "echo a, b, c\n" * 20}
+    node = {"instanceName": "demo-cpu-17", "nodePoolId": "cpu", "nodeState": "RUNNING", "nodePoolType": "WORKER"}
+    cluster = {"name": CLUSTER, "nodePools": [pool] * 50, "clusterStatus": {"nodesStatus": [node] * 200}}
+    body = json.dumps({"clusters": [cluster] * 1000}).encode()
+    assert len(body) < wires.ANSWER_LIMIT
+    assert len(json_object(body)["clusters"]) == 1000
+
+
+def _no_memory(*_: object, **__: object) -> None:
+    raise MemoryError
+
+
+@pytest.mark.parametrize("place", ["json.loads", "requests.Response.iter_content"])
+def test_too_little_memory_is_told(
+    script: Script, connect: Connect, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever memory there is, an answer that doesn't fit is an error of that answer."""
+    monkeypatch.setattr(
+        answers.json if place == "json.loads" else wires.requests.Response, place.split(".")[-1], _no_memory
+    )
+    with pytest.raises(UnavailableError, match="there isn't enough memory for the answer"):
+        connect(script.url).request("GET", CLUSTER, location="us-central1")
+    assert len(script.requests) == 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from reconciler.cloud.slurm_job import SlurmJob
 from reconciler.engine.assess import Assessor
 from reconciler.engine.planner import make_plan
+from reconciler.engine.planning import Planning, UntilIdle
 from reconciler.errors import PendingError, UnavailableError
 from reconciler.plan.model import Action, ClusterPlan, Plan, PlanError
 from reconciler.spec.model import Desired
@@ -105,25 +107,107 @@ def test_a_rule_that_the_live_cluster_breaks_too(edit: bool, refused: bool) -> N
         assert DOUBT.message in made.clusters[0].notes[0].message
 
 
+Then = Callable[[dict[str, Any] | None], object]
+Failed = Callable[[PendingError], object]
+
+
+def becomes(shown: dict[str, Any] | None) -> UntilIdle:
+    """A wait that ends at once with this."""
+
+    def until_idle(_name: ClusterName, state: str, then: Then, _failed: Failed) -> None:
+        assert state == "UPDATING"
+        then(shown)
+
+    return until_idle
+
+
+def gives_up(_name: ClusterName, state: str, _then: Then, failed: Failed) -> None:
+    """A wait that ends without an end."""
+    failed(PendingError(f"still {state}", operation="", hint="again"))
+
+
 def test_a_busy_cluster_is_waited_for() -> None:
     """And planned as it is then; a wait that ends without it is its error."""
-    made = plan(wanted(edit=True), BUSY, until_idle=lambda _: answer())
+    made = plan(wanted(edit=True), BUSY, until_idle=becomes(answer()))
     assert "cluster_busy" not in [note.code for note in made.clusters[0].notes]
     assert made.clusters[0].action is Action.UPDATE
-
-    def give_up(_: ClusterName) -> dict[str, Any] | None:
-        raise PendingError("still UPDATING", operation="")
-
-    made = plan(wanted(edit=True), BUSY, until_idle=give_up)
-    assert [(error.code, error.cluster) for error in made.errors] == [("pending", str(NAME))]
+    made = plan(wanted(edit=True), BUSY, until_idle=gives_up)
+    (error,) = made.errors
+    assert (error.code, error.cluster, error.message) == ("pending", str(NAME), "still UPDATING")
 
 
-def test_a_busy_cluster_is_put_off() -> None:
-    """Whoever takes it plans it later."""
-    later: list[Desired] = []
-    cluster = wanted(edit=True)
-    made = plan(cluster, BUSY, until_idle=lambda _: None, put_off=later.append)
-    assert (made.clusters, made.errors, later) == ((), (), [cluster])
+def test_a_busy_cluster_comes_later() -> None:
+    """The first part is without it; the rest waits for it, and knows its file's doubts."""
+    planning = Planning(
+        Reads(BUSY), [wanted(edit=True)], assess=Assessor(NOW), until_idle=becomes(answer()), doubtful={NAME: DOUBT}
+    )
+    first = planning.first(60)
+    assert (first.clusters, first.errors) == ((), ())
+    assert list(planning.open) == [str(NAME)]
+    (later,) = planning.rest()
+    assert later.errors == (DOUBT,)
+    assert planning.open == {}
+
+
+def test_one_that_hangs_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read, or a look at jobs, that doesn't end holds up no other cluster's plan."""
+    far, queued = ClusterName(NAME.project, "far", "demo"), ClusterName(NAME.project, "near", "other")
+    hangs = threading.Event()
+    get = Reads.get
+
+    def read(reads: Reads, name: ClusterName) -> dict[str, Any] | None:
+        if name == far:
+            hangs.wait(60)
+        return get(reads, name)
+
+    def queue(name: ClusterName) -> Sequence[SlurmJob]:
+        if name == queued:
+            hangs.wait(60)
+        return []
+
+    monkeypatch.setattr(Reads, "get", read)
+    clusters = [replace(wanted(edit=True), name=name) for name in (NAME, far, queued)]
+    planning = Planning(Reads(answer()), clusters, assess=Assessor(NOW, queue=queue))
+    assert [each.cluster for each in planning.first(1).clusters] == [str(NAME)]
+    assert set(planning.open) == {str(far), str(queued)}
+    hangs.set()
+    assert {each.cluster for part in planning.rest() for each in part.clusters} == {str(far), str(queued)}
+
+
+def test_a_bug_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits for the plan gets it, and doesn't wait for ever."""
+
+    def fail(*_: object) -> ClusterPlan:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Assessor, "guard", fail)
+    planning = Planning(Reads(answer()), [wanted(edit=True)], assess=Assessor(NOW))
+    with pytest.raises(RuntimeError, match="a bug"):
+        planning.first(60)
+
+
+def test_one_that_is_gone_meanwhile() -> None:
+    """Deleted by another while it was waited for: nothing is left to delete, and it is noted that it was there."""
+    (made,) = plan(wanted(state="absent", prevent_destroy=False), BUSY, until_idle=becomes(None)).clusters
+    assert made.action is Action.NO_OP
+    assert [note.code for note in made.notes] == ["gone_meanwhile"]
+
+
+@pytest.mark.parametrize(("after", "action"), [(None, Action.NO_OP), (answer(), Action.DELETE)])
+def test_one_that_is_gone_when_its_jobs_are_asked_for(
+    after: dict[str, Any] | None, action: Action, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A queue that isn't there any more blocks no delete that is done; one that can't be reached does."""
+    shown = iter([answer(), after])
+    monkeypatch.setattr(Reads, "get", lambda *_: next(shown))
+
+    def queue(_: ClusterName) -> Sequence[SlurmJob]:
+        raise UnavailableError("404 NOT_FOUND")
+
+    gone = wanted(state="absent", prevent_destroy=False)
+    (made,) = plan(gone, assess=Assessor(NOW, queue=queue)).clusters
+    assert made.action is action
+    assert bool(made.blockers) == (action is Action.DELETE)
 
 
 def test_a_busy_cluster_is_planned_as_it_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -112,6 +113,55 @@ def test_credentials_that_end_in_the_wait(monkeypatch: pytest.MonkeyPatch) -> No
     fails(looks, AuthError("they have expired"), monkeypatch, after=2)
     with pytest.raises(PendingError, match="they have expired; the service goes on"):
         looks.wait()
+
+
+def test_an_outage_in_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cluster was busy, so the end of the wait finds it pending and not failed; why nobody knows more is said."""
+    looks = Looks(state("UPDATING"))
+    fails(looks, UnavailableError("it is down"), monkeypatch, after=2)
+    with pytest.raises(PendingError, match="still UPDATING after 300 s, and there is no answer any more: it is down"):
+        looks.wait(300)
+    assert sum(looks.slept) == pytest.approx(300)
+
+
+def test_an_outage_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One look that fails is none: the next one counts."""
+    looks = Looks(state("UPDATING"), state("RUNNING"))
+    get, failing = looks.get, iter([False, True, True, False])
+
+    def sometimes(name: ClusterName) -> Answer | None:
+        if next(failing):
+            raise UnavailableError("it is down")
+        return get(name)
+
+    monkeypatch.setattr(looks, "get", sometimes)
+    assert looks.wait() == state("RUNNING")
+
+
+def test_a_look_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It doesn't outlast the wait: what was seen is what is known."""
+    looks = Looks(state("UPDATING"))
+    get, hangs = looks.get, threading.Event()
+
+    def hang(name: ClusterName) -> Answer | None:
+        if looks.slept:
+            hangs.wait(60)
+        return get(name)
+
+    monkeypatch.setattr(looks, "get", hang)
+    with pytest.raises(PendingError, match="still UPDATING after 1 s, and there is no answer any more"):
+        looks.wait(1)
+    assert not hangs.is_set()
+    hangs.set()
+
+
+def test_a_wait_that_began_before() -> None:
+    """What was waited for already counts."""
+    looks = Looks(state("UPDATING"))
+    waits = Waits(looks.sleep, lambda: sum(looks.slept), lambda: 1.0, 300)
+    with pytest.raises(PendingError, match="still UPDATING after 300 s"):
+        until_idle(looks, NAME, waits, looks.said.append, since=-250.0)
+    assert sum(looks.slept) == pytest.approx(50)
 
 
 def test_pace() -> None:

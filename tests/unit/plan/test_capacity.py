@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from reconciler.plan.capacity import accelerators, totals
-from reconciler.plan.model import Capacity, Range
+from reconciler.plan.model import Action, Capacity, ClusterPlan, Range
 from reconciler.views.capacity import capacity_line, capacity_summary
 from tests.unit.plan.cases import answer, at, file_spec, plan
 
@@ -48,7 +50,7 @@ def test_a_pool_that_gets_other_machines() -> None:
         ("login", Range(1, 1), Range(0, 0), ""),
         ("login", Range(0, 0), Range(1, 1), ""),
     ]
-    assert [capacity_line(each) for each in totals(made.capacity)] == [
+    assert [capacity_line(each) for each in totals([made])] == [
         "0-0 -> 2-4 nodes, +16 at least, +32 at most NVIDIA_B200",
         "2-4 -> 0-0 nodes, -16 at least, -32 at most NVIDIA_H200_141GB",
         "0-0 -> 0-4 nodes of n2-standard-32",
@@ -73,7 +75,7 @@ def test_what_a_side_leaves_out_is_no_other_machine() -> None:
 
 def test_totals_by_accelerator() -> None:
     """Pools of a kind are summed; what cancels out is left out; plain nodes stand last, by their machine type."""
-    pools = [
+    pools = (
         Capacity("a", Range(0, 2), Range(0, 1)),
         Capacity("b", Range(0, 1), Range(0, 4)),
         Capacity("f", Range(0, 1), Range(0, 4), machine_type="n2-standard-8"),
@@ -81,13 +83,54 @@ def test_totals_by_accelerator() -> None:
         Capacity("c", Range(1, 1), Range(0, 3), "G", 8),
         Capacity("d", Range(2, 2), Range(0, 0), "H", 4),
         Capacity("e", Range(0, 0), Range(2, 2), "H", 4),
-    ]
-    assert [capacity_line(each) for each in totals(pools)] == [
+    )
+    assert [capacity_line(each) for each in totals([ClusterPlan("", "", Action.UPDATE, capacity=pools)])] == [
         "1-1 -> 0-3 nodes, -8 at least, +16 at most G",
         "0-3 -> 0-5 nodes",
         "0-2 -> 0-6 nodes of n2-standard-8",
     ]
     assert capacity_summary([]) == ""
+
+
+def test_totals_count_the_pools_that_stay() -> None:
+    """A type's nodes before and after are those of all pools of the clusters that change, whatever is done to them."""
+    spec = file_spec()
+    at(spec, "node_pools[cpu].scaling_spec")["max_node_count"] = 5
+    made = plan(spec, answer())
+    assert [capacity_line(each) for each in made.capacity] == ["cpu: 0-4 -> 0-5 nodes of n2-standard-8"]
+    assert capacity_summary([made]) == "Capacity: 1-5 -> 1-6 nodes of n2-standard-8"
+    assert capacity_summary([made, plan(file_spec(), answer())]) == capacity_summary([made])
+    gpus = "NVIDIA_H200_141GB"
+    created, gone = plan(spec, None), plan(spec, answer(), state="absent", prevent_destroy=False)
+    assert capacity_summary([created]) == (
+        f"Capacity: 0-0 -> 2-4 nodes, +16 at least, +32 at most {gpus}; 0-0 -> 1-6 nodes of n2-standard-8"
+    )
+    assert capacity_summary([gone]) == (
+        f"Capacity: 2-4 -> 0-0 nodes, -16 at least, -32 at most {gpus}; 1-5 -> 0-0 nodes of n2-standard-8"
+    )
+    assert capacity_summary([made, created]) == (
+        f"Capacity: 2-4 -> 4-8 nodes, +16 at least, +32 at most {gpus}; 1-5 -> 2-12 nodes of n2-standard-8"
+    )
+
+
+def test_pools_of_a_cluster_that_changes_otherwise_count_too() -> None:
+    """Beside another one's change: its labels change, its nodes stay."""
+    spec, other = file_spec(), file_spec()
+    at(spec, "node_pools[cpu].scaling_spec")["max_node_count"] = 5
+    other["labels"]["x"] = "y"
+    labelled = plan(other, answer())
+    assert (labelled.changes != (), labelled.capacity, capacity_summary([labelled])) == (True, (), "")
+    assert capacity_summary([plan(spec, answer()), labelled]) == "Capacity: 2-10 -> 2-11 nodes of n2-standard-8"
+
+
+def test_a_pool_that_joins_another_of_its_accelerator() -> None:
+    """Both have the same: the one that was there counts before and after."""
+    spec = file_spec()
+    new = copy.deepcopy(at(spec, "node_pools[gpu]")) | {"id": "gpu2"}
+    spec["node_pools"].append(new)
+    assert capacity_summary([plan(spec, answer())]) == (
+        "Capacity: 2-4 -> 4-8 nodes, +16 at least, +32 at most NVIDIA_H200_141GB"
+    )
 
 
 @pytest.mark.parametrize(

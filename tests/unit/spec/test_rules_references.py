@@ -137,3 +137,9 @@ def test_nothing_is_guessed_about_pools_without_an_id() -> None:
     """A pool whose id couldn't be read may be the one that is referred to."""
     found = problems({"spec.node_pools.1.id": GONE})
     assert [problem.rule for problem in found] == []
+
+
+def test_known_ids_are_named_once() -> None:
+    """Where an id is there twice, too."""
+    found = problems({"spec.node_pools.2.id": "cpu", f"{SLURM}.node_sets": [], f"{SLURM}.login_node_pool_id": "zzz"})
+    assert next(each.hint for each in found if each.rule == "unknown-node-pool") == "known: login, cpu, flex, a4x"

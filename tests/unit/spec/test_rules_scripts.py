@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.spec.scripts import FileText
+from reconciler.spec.rules import check
+from tests.unit.spec import samples
 from tests.unit.spec.rule_cases import SLURM, Broken, Fine, assert_broken, assert_fine, label, problems
 
 PROLOG, EPILOG = f"{SLURM}.prolog_bash_scripts.0", f"{SLURM}.epilog_bash_scripts"
@@ -30,13 +31,6 @@ BROKEN = [
         {PROLOG: HEAD + "API_KEY=abcdef123456\n"},
         PROLOG,
         ("line 2", "a token or key"),
-    ),
-    Broken(
-        "a script file is named by its own name",
-        "secret-in-script",
-        {STARTUP: FileText(HEAD + "passwd=abcdef123456\n", "scripts/start.sh", 1)},
-        STARTUP,
-        ("line 2 of scripts/start.sh",),
     ),
     *(
         Broken(f"the path {path}", "secret-in-script", {STARTUP: f"{HEAD}cp {path} /x\n"}, STARTUP, ("path", "bucket"))
@@ -100,3 +94,43 @@ def test_a_finding_never_shows_the_secret() -> None:
     found = problems({STARTUP: "password=hunter22"})
     assert found
     assert "hunter22" not in str(found)
+
+
+def told(text: str, script: str = "") -> list[str]:
+    loaded = samples.load_one(text, {"scripts/s.sh": script}, checks=(check,))
+    return [line for line in samples.told(loaded.findings) if "unused-node-pool" not in line]
+
+
+IN_STARTUP = samples.MINIMAL + "      startup_script: "
+IN_PROLOG = samples.MINIMAL + samples.SLURM + "      prolog_bash_scripts: "
+
+
+def test_a_finding_points_into_the_script_file() -> None:
+    """Line and column are the script's own, as they are for its syntax: that is what people will edit."""
+    script = HEAD + "# caf\u00e9\u2028\n  export PASSWORD=hunter22; squeue\npkill -u bob\n"
+    assert told(IN_PROLOG + "[{file: ../scripts/s.sh}]\n", script) == [
+        "scripts/s.sh:3:19 secret-in-script: this line holds what looks like a password",
+        'scripts/s.sh:3:29 slurm-command-in-script: this line calls "squeue"',
+        'scripts/s.sh:4:1 kill-by-user: this line kills by user: "pkill -u"',
+    ]
+
+
+def test_scripts_that_clusters_share_are_told_of_once() -> None:
+    """The place is the same whichever file names the script."""
+    text = IN_STARTUP + "{file: ../scripts/s.sh}\n"
+    both = text + "---\n" + text.replace("demo", "other")
+    assert len(told(both, HEAD + "PASSWORD=hunter22\n")) == 1
+
+
+def test_a_finding_in_a_block_points_to_the_line_of_the_yaml_file() -> None:
+    """The second line of a script that begins below line 9."""
+    assert told(IN_STARTUP + "|\n        #!/bin/bash\n        PASSWORD=hunter22\n") == [
+        "clusters.d/a.yaml:11:0 secret-in-script: this line holds what looks like a password"
+    ]
+
+
+def test_in_other_texts_the_line_is_told_in_words() -> None:
+    """A text in quotes has other lines than the file."""
+    assert told(IN_STARTUP + '"#!/bin/bash\\nPASSWORD=hunter22\\n"\n') == [
+        "clusters.d/a.yaml:9:7 secret-in-script: line 2 of the script holds what looks like a password"
+    ]

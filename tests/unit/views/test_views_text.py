@@ -107,6 +107,16 @@ def test_edit_and_drift_stand_apart() -> None:
 def test_findings_are_counted_by_severity() -> None:
     """No findings is said in words."""
     assert findings_text([]) == "Nothing found.\n"
+
+
+def test_a_finding_has_a_line_and_a_column_always() -> None:
+    """The first where none is known, in every format: editors and CI look for them."""
+    whole, line = (Finding("a.yaml", number, 0, "r", Severity.ERROR, "x") for number in (0, 7))
+    assert findings_text([whole, line]).splitlines()[:2] == ["a.yaml:1:1: error: x [r]", "a.yaml:7:1: error: x [r]"]
+    assert findings_github([whole, line]).splitlines()[:2] == [
+        "::error file=a.yaml,line=1,col=1,title=r::x",
+        "::error file=a.yaml,line=7,col=1,title=r::x",
+    ]
     assert findings_github([]) == "Nothing found.\n"
     warning = Finding("a.yaml", 1, 2, "r", Severity.WARNING, "m: warning: x")
     assert findings_text([warning]) == "a.yaml:1:2: warning: m: warning: x [r]\n0 errors, 1 warning in 1 file\n"
@@ -116,7 +126,7 @@ def test_annotations_cannot_be_broken_out_of() -> None:
     """GitHub's escapes: percent and line breaks in messages, colon and comma too in properties."""
     finding = Finding("a:b,c%.yaml", 3, 0, "r", Severity.ERROR, "50%\r\n::error::x")
     first = findings_github([finding]).split("\n")[0]
-    assert first == "::error file=a%3Ab%2Cc%25.yaml,line=3,title=r::50%25%0A::error::x"
+    assert first == "::error file=a%3Ab%2Cc%25.yaml,line=3,col=1,title=r::50%25%0A::error::x"
 
 
 def test_status_shows_newest_events_first_and_pools_that_are_short() -> None:

@@ -124,7 +124,7 @@ CASES = (
     Case(DONE, _nothing, "list"),
     Case(ERROR, _no_folder, "list"),
     Case(ERROR, _no_folder, "plan"),
-    Case(ERROR, _clean, "list somewhere"),
+    Case(USAGE, _clean, "list somewhere"),
     Case(ERROR, _clean, "apply --plan no-such-plan.json"),
     Case(ERROR, _nothing, "operations get projects/1/locations/us-central1/operations/7"),
     Case(ERROR, _nothing, "operations wait projects/1/locations/us-central1/operations/7"),

@@ -27,9 +27,10 @@ lint: $(READY) ## Formatting, lint, types, import directions, workflows.
 	$(BIN)/actionlint
 	$(BIN)/zizmor --offline --quiet --min-severity medium .github
 
-unit: $(READY) ## All tests but those of a real Slurm's own set-up, with coverage.
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not slurm" --cov --cov-report=term
+unit: $(READY) ## All tests but those of a real Slurm's own set-up; with coverage, but for the faults, which would take longer.
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not slurm" --ignore tests/faults --cov --cov-report=term
 	$(BIN)/python tests/coverage_gate.py
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup tests/faults
 
 test-slurm: $(READY) ## Install Debian's Slurm (as root) and prove the whole chain on it.
 	bash tests/slurm/install-slurm.sh

@@ -407,3 +407,11 @@ def test_inline_scripts_know_their_place() -> None:
     text = startup(only(load_one(STARTUP + block(GOOD))))
     assert isinstance(text, ScriptText)
     assert (text.file, text.line, text.in_step) == ("clusters.d/a.yaml", 10, True)
+
+
+@pytest.mark.parametrize("path", [".git/config", "sub/.GIT/hooks/x"])
+def test_nothing_is_read_from_a_git_folder(path: str) -> None:
+    """It may hold credentials, and a script goes to the service."""
+    loaded = load_one(STARTUP + f"{{file: ../{path}}}\n", {path: GOOD})
+    assert any("inside a .git folder" in line for line in told(loaded.findings))
+    assert not loaded.clusters

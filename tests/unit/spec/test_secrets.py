@@ -552,3 +552,12 @@ def test_a_script_that_is_one_long_line(unit: str) -> None:
     """However often something begins to look like a secret, the end is reached; there is a limit to what is tried."""
     text = unit * 500 + "\npassword=hunter22"
     assert secrets.mask(text).endswith("\npassword=[masked]")
+
+
+@pytest.mark.parametrize(
+    ("line", "quote"),
+    [("", ""), ("a 'b", "'"), ("a 'b'", ""), ("a \"it's", '"'), ('a "\\"" \'', "'"), ("a \\' b", ""), ("'a\\", "'")],
+)
+def test_the_quote_that_is_open(line: str, quote: str) -> None:
+    """As the shell reads them: a backslash takes the next sign out, but between single quotes."""
+    assert secrets._quote(line) == quote

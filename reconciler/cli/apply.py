@@ -37,11 +37,11 @@ def apply(
     only: Only = None,
     shard: ShardOption = None,
     plan_file: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        Optional[Path],
         typer.Option("--plan", metavar="FILE", help="Apply just this plan; refuse if anything has changed since."),
     ] = None,
     expect: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option("--expect", metavar="FILE", help="Go on only if the plan made now equals this reviewed one."),
     ] = None,
     auto_approve: Approve = False,
@@ -54,7 +54,7 @@ def apply(
         str, typer.Option("--jobs-timeout", metavar="DUR", help="How long to wait for running jobs.")
     ] = "24h",
     smoke: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option("--smoke", metavar="SCRIPT", help="Afterwards, run this as a job on each changed partition."),
     ] = None,
     smoke_timeout: Annotated[
@@ -65,7 +65,7 @@ def apply(
     ] = False,
     parallelism: Parallelism = 8,
     update_mode: Annotated[
-        Optional[UpdateMode],  # noqa: UP045
+        Optional[UpdateMode],
         typer.Option(
             "--update-mode", help="As for plan. Default: the plan file's, else USER_AND_SERVICE.", show_default=False
         ),

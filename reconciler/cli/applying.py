@@ -26,8 +26,7 @@ from reconciler.engine.execute import Tools
 from reconciler.engine.interrupt import Interrupt
 from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
-from reconciler.engine.planner import make_plan
-from reconciler.engine.planning import GONE_MEANWHILE, Planning
+from reconciler.engine.planning import GONE_MEANWHILE, Planning, make_plan
 from reconciler.engine.results import ApplyReport, Status
 from reconciler.engine.traces import Traces
 from reconciler.errors import InputError, PendingError, StaleError, UsageError

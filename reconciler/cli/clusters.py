@@ -89,11 +89,11 @@ def import_(
     context: typer.Context,
     cluster: Cluster,
     out: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        Optional[Path],
         typer.Option("--out", metavar="FILE", help="Write the file here. Default: standard output."),
     ] = None,
     extract_scripts: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option("--extract-scripts", metavar="DIR", help="Write scripts to files in this folder."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
@@ -106,7 +106,7 @@ def import_(
     from reconciler.cli.files import resolve
     from reconciler.cli.output import say, show, write_file
     from reconciler.engine.importing import import_cluster
-    from reconciler.engine.planner import unreadable
+    from reconciler.engine.planning import unreadable
     from reconciler.plan.held import held_partitions
     from reconciler.spec.files import DiskFiles, within
 

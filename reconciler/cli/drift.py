@@ -28,7 +28,7 @@ def drift(
     output: AsPlan = PlanFormat.TEXT,
     include_unmanaged: Unmanaged = False,
     metrics_file: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        Optional[Path],
         typer.Option("--metrics-file", metavar="FILE", help="Also write Prometheus metrics, for a textfile collector."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing when nothing differs.")] = False,

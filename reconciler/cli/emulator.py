@@ -14,16 +14,16 @@ def register(app: typer.Typer) -> None:
 
 def emulator(
     seeds: Annotated[
-        Optional[list[Path]],  # noqa: UP045 - typer reads it at run time
+        Optional[list[Path]],
         typer.Argument(metavar="[FILE]...", help="More files to --seed.", show_default=False),
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 0,
     state_dir: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        Optional[Path],
         typer.Option("--state-dir", metavar="DIR", help="Keep the state here, across runs and kills."),
     ] = None,
     seed: Annotated[
-        Optional[list[Path]],  # noqa: UP045
+        Optional[list[Path]],
         typer.Option("--seed", metavar="FILE", help="Clusters that are there from the start; cluster files will do."),
     ] = None,
     latency: Annotated[float, typer.Option("--latency", min=0, metavar="S", help="Seconds before each answer.")] = 0.0,
@@ -31,11 +31,11 @@ def emulator(
         float, typer.Option("--lro-seconds", min=0, metavar="S", help="How long operations take.")
     ] = 1.0,
     slurm_socket: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option("--slurm-socket", metavar="PATH", help="Hand the Slurm job API to this slurmrestd."),
     ] = None,
     slurm_config_dir: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option("--slurm-config-dir", metavar="DIR", help="Where that Slurm's slurm.conf lies, to be written."),
     ] = None,
 ) -> None:

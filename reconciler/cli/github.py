@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
 def comment(
     context: typer.Context,
     source: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option("--from", metavar="FILE", help="The plan file (plan --out); - is standard input."),
     ] = None,
     pr: Annotated[int, typer.Option("--pr", metavar="N", help="The pull request. Default: the event's.", min=0)] = 0,

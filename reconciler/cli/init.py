@@ -24,27 +24,27 @@ def register(app: typer.Typer) -> None:
 def init(
     context: typer.Context,
     directory: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        Optional[Path],
         typer.Argument(metavar="[DIR]", help="The repository's root. Default: here.", show_default=False),
     ] = None,
     project: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option("--project", help=f"The first cluster's project. Default: {_PROJECT}, to be replaced"),
     ] = None,
     location: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option("--location", help=f"Its region. Default: {_LOCATION}"),
     ] = None,
     cluster_id: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option("--cluster-id", metavar="ID", help=f"Its id. Default: {_CLUSTER}"),
     ] = None,
     from_live: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option("--from-live", metavar="PROJECT/LOCATION", help="Take over the clusters that are there instead."),
     ] = None,
     source: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option(
             "--source",
             metavar="OWNER/NAME@REV",

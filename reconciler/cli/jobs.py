@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Typer reads these at run time, so Optional is spelled out for it.
 User = Annotated[str, typer.Option("--user", metavar="NAME", help="A user's jobs.", show_default=False)]
 States = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    Optional[list[str]],
     typer.Option("--state", metavar="STATE", help="PENDING, RUNNING, COMPLETED, …; may be repeated."),
 ]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Typer reads these at run time, so Optional is spelled out for it.
 Job = Annotated[str, typer.Argument(metavar="ID", help="17, 100_3 for a task of an array, 200+1 for a component.")]
 Version = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option(
         "--slurm-api-version", metavar="VERSION", help="Default: v0.0.42, or what the cluster turns out to serve."
     ),
@@ -30,7 +30,7 @@ Version = Annotated[
 Partition = Annotated[str, typer.Option("--partition", metavar="NAME", help="A partition.", show_default=False)]
 Attend = Annotated[bool, typer.Option("--wait", help="Wait until the job is over.")]
 AttendTime = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option("--timeout", metavar="DUR", help="How long to wait at most, such as 90m. Default: to the end."),
 ]
 

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 _LIMIT = 4 * 2**20  # bytes; the API takes no more than one MB
 # Typer reads these at run time, so Optional is spelled out for it.
 ScriptPath = Annotated[
-    Optional[Path],  # noqa: UP045
+    Optional[Path],
     typer.Argument(metavar="SCRIPT", help="A batch script; - for standard input.", show_default=False),
 ]
-Nodes = Annotated[Optional[int], typer.Option("--nodes", min=1, metavar="N", help="How many nodes.")]  # noqa: UP045
-Tasks = Annotated[Optional[int], typer.Option("--tasks-per-node", min=1, metavar="N", help="Tasks on each.")]  # noqa: UP045
-Cpus = Annotated[Optional[int], typer.Option("--cpus-per-task", min=1, metavar="N", help="CPUs of each task.")]  # noqa: UP045
+Nodes = Annotated[Optional[int], typer.Option("--nodes", min=1, metavar="N", help="How many nodes.")]
+Tasks = Annotated[Optional[int], typer.Option("--tasks-per-node", min=1, metavar="N", help="Tasks on each.")]
+Cpus = Annotated[Optional[int], typer.Option("--cpus-per-task", min=1, metavar="N", help="CPUs of each task.")]
 Minutes = Annotated[
-    Optional[int],  # noqa: UP045
+    Optional[int],
     typer.Option("--time-limit", min=1, metavar="MIN", help="After how many minutes the job is ended."),
 ]
 Name = Annotated[str, typer.Option("--name", metavar="NAME", help="The job's name.", show_default=False)]
@@ -51,11 +51,11 @@ Directory = Annotated[
     ),
 ]
 Variables = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    Optional[list[str]],
     typer.Option("--env", metavar="K=V", help="A variable of the job's environment; may be repeated."),
 ]
 JsonFile = Annotated[
-    Optional[Path],  # noqa: UP045
+    Optional[Path],
     typer.Option("--json", metavar="FILE", help="More of the job, in the API's own fields; options win over it."),
 ]
 

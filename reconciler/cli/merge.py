@@ -28,11 +28,11 @@ def register(app: typer.Typer) -> None:
 def merge(
     files: Parts,
     shards: Annotated[
-        Optional[int],  # noqa: UP045 - typer reads it at run time
+        Optional[int],
         typer.Option("--shards", min=1, metavar="N", help="Refuse any other number of files."),
     ] = None,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option("--out", metavar="FILE", help="Also write the whole as JSON, for apply --plan."),
     ] = None,
     output: AsPlan = PlanFormat.TEXT,

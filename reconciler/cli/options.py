@@ -36,7 +36,7 @@ class UpdateMode(StrEnum):
 
 # Typer reads these at run time, so Optional is spelled out for it.
 Endpoint = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option(
         "--endpoint",
         metavar="URL",
@@ -45,19 +45,19 @@ Endpoint = Annotated[
     ),
 ]
 Impersonate = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option("--impersonate-service-account", metavar="EMAIL", help="Act as this service account."),
 ]
 Paths = Annotated[
-    Optional[list[Path]],  # noqa: UP045
+    Optional[list[Path]],
     typer.Argument(metavar="[PATHS]...", help="Files, or folders of them. Default: clusters.d", show_default=False),
 ]
 Only = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    Optional[list[str]],
     typer.Option("--cluster", metavar="ID", help="Only these clusters; ids or PROJECT/LOCATION/ID, with * and ?."),
 ]
 ShardOption = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the fleet; auto: this task's."),
 ]
 Cluster = Annotated[
@@ -66,7 +66,7 @@ Cluster = Annotated[
 Report = Annotated[ReportFormat, typer.Option("--format", help="What standard output carries.")]
 AsPlan = Annotated[PlanFormat, typer.Option("--format", help="What standard output carries.")]
 Timeout = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],
     typer.Option("--timeout", metavar="DUR", help="How long to wait for operations, such as 90m. Default: 2h"),
 ]
 Approve = Annotated[bool, typer.Option("--auto-approve", help="Don't ask.")]

@@ -33,11 +33,11 @@ def plan(
     only: Only = None,
     shard: ShardOption = None,
     out: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it at run time
+        Optional[Path],
         typer.Option("--out", metavar="FILE", help="Also write the plan as JSON, for apply --plan."),
     ] = None,
     base_ref: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option("--base", metavar="REF", help="Tell this branch's changes from drift; REF is where it starts."),
     ] = None,
     output: AsPlan = PlanFormat.TEXT,
@@ -57,7 +57,7 @@ def plan(
     from reconciler.cli.output import colour, say
     from reconciler.cli.session import connect
     from reconciler.engine.assess import Assessor
-    from reconciler.engine.planner import make_plan
+    from reconciler.engine.planning import make_plan
     from reconciler.views.registry import for_plan
 
     base: Base | None = None

@@ -38,7 +38,7 @@ def validate(
         FindingsFormat, typer.Option("--format", help="What standard output carries; github: annotations.")
     ] = FindingsFormat.TEXT,
     slurm: Annotated[
-        Optional[str],  # noqa: UP045 - typer reads it at run time
+        Optional[str],
         typer.Option("--slurm", metavar="[=PATH]", help="Also try each Slurm configuration on a slurmctld."),
     ] = None,
 ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reconciler.engine.assess import Assessor
 from reconciler.engine.observe import Answer, Reads
-from reconciler.engine.planner import assemble, make_plan
+from reconciler.engine.planning import assemble, make_plan
 from reconciler.engine.results import Drift
 from reconciler.engine.threads import in_parallel
 from reconciler.errors import ReconcilerError

@@ -14,7 +14,6 @@ from reconciler.engine import settle
 from reconciler.engine.approval import difference, is_same
 from reconciler.engine.assess import Assessor
 from reconciler.engine.graceful import Graceful
-from reconciler.engine.guard import RECENT_JOBS, RUNNING_JOBS
 from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
 from reconciler.engine.smoke import Smoke
@@ -34,6 +33,7 @@ from reconciler.errors import (
 )
 from reconciler.plan.build import API
 from reconciler.plan.model import Action, ClusterPlan, Request
+from reconciler.plan.policy import RECENT_JOBS, RUNNING_JOBS
 from reconciler.plan.schedule import opens
 from reconciler.plan.status import live_status
 from reconciler.plan.touched import Touched, is_disruptive, touched
@@ -197,7 +197,7 @@ class Execution:
 
     def _not_proven(self, why: str) -> PendingError:
         said = f"{self._name}: the change was made, and not looked at again: {why}"
-        return PendingError(said, operation=self.operation, hint="run the same command again")
+        return PendingError(said, operation=self.operation, hint=settle.AGAIN)
 
     def _not_converged(self, fresh: ClusterPlan) -> NotConvergedError:
         said = "; ".join(blocker.message for blocker in fresh.blockers) or f"{fresh.action} is still to do"

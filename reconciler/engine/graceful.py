@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from reconciler.engine.assess import Assessor
 from reconciler.engine.jobs_wait import JobsWait
 from reconciler.engine.observe import Answer
+from reconciler.engine.settle import AGAIN
 from reconciler.engine.write import Check, OperationFailed, Writer
 from reconciler.errors import InputError, InterruptedRun, PendingError, ReconcilerError, StaleError
 from reconciler.plan.build import API
@@ -25,7 +26,6 @@ from reconciler.spec.model import Desired
 from reconciler.spec.reading import Typed, read_live
 
 Refuse = Callable[[ClusterPlan], None]
-_RESUME = "run the same command again"
 
 
 class Hold:
@@ -133,7 +133,7 @@ class Graceful:
         except (ReconcilerError, OperationFailed) as error:
             error.summary += self._left(hold, error, changed=is_changed)
             if isinstance(error, InterruptedRun) and self._is_begun(hold):
-                raise PendingError(error.summary, operation=self.writer.operation, hint=_RESUME) from None
+                raise PendingError(error.summary, operation=self.writer.operation, hint=AGAIN) from None
             raise
 
     def _change(self, hold: Hold) -> None:

@@ -14,8 +14,9 @@ from reconciler.engine.observe import Answer
 from reconciler.errors import ReconcilerError
 from reconciler.plan.canonical import SlurmKey
 from reconciler.plan.model import Blocker, ClusterPlan, Job, Note
+from reconciler.plan.policy import JOBS_UNKNOWN, RECENT_JOBS, RUNNING_JOBS
 from reconciler.plan.status import live_status
-from reconciler.plan.touched import Touched, is_disruptive, touched
+from reconciler.plan.touched import Touched, is_disruptive, slurm_of, touched
 from reconciler.spec.model import Desired
 from reconciler.spec.names import ClusterName
 from reconciler.spec.reading import Typed, read_live
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from reconciler.cloud.slurm_job import SlurmJob
 
 Queue = Callable[[ClusterName], "Sequence[SlurmJob]"]
-RUNNING_JOBS, RECENT_JOBS, JOBS_UNKNOWN = "running_jobs", "recent_jobs", "jobs_unknown"
 _SHOWN = 5  # jobs in a sentence
 _HIDES_JOBS = frozenset({"jobs", "all"})
 _PRIVATE = "PrivateData in the live config hides the jobs of others"
@@ -120,9 +120,7 @@ def _never_ran(live: Typed) -> bool:
 
 def _is_private(live: Typed) -> bool:
     """Whether the controller shows nobody but its operators what others run (slurm.conf, PrivateData)."""
-    orchestrator = live.get("orchestrator_spec")
-    slurm = orchestrator.get("slurm_spec") if isinstance(orchestrator, dict) else None
-    config = slurm.get("config") if isinstance(slurm, dict) else None
+    config = slurm_of(live).get("config")
     entries = config.items() if isinstance(config, dict) else ()
     values = (str(value) for key, value in entries if SlurmKey(key) == SlurmKey("PrivateData"))
     return any(not _HIDES_JOBS.isdisjoint(value.lower().replace(" ", "").split(",")) for value in values)

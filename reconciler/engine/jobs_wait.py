@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reconciler.engine.guard import JOBS_UNKNOWN, RECENT_JOBS, RUNNING_JOBS, Affected, Queue
+from reconciler.engine.guard import Affected, Queue
 from reconciler.engine.settle import Pace, Say, Waits
 from reconciler.errors import (
     AuthError,
@@ -16,6 +16,7 @@ from reconciler.errors import (
     PermissionDeniedError,
     ReconcilerError,
 )
+from reconciler.plan.policy import JOBS_UNKNOWN, RECENT_JOBS, RUNNING_JOBS
 from reconciler.plan.touched import Touched
 from reconciler.spec.names import ClusterName
 

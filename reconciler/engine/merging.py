@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reconciler.engine.planner import assemble
+from reconciler.engine.planning import assemble
 from reconciler.engine.results import Drift
 from reconciler.errors import InputError
 from reconciler.plan.model import Plan

@@ -13,7 +13,7 @@ from reconciler.engine.observe import Answer, Reads, observe
 from reconciler.engine.threads import Crew
 from reconciler.errors import PendingError, ReconcilerError
 from reconciler.plan.model import Action, ClusterPlan, Note, Plan, PlanError, summarise
-from reconciler.plan.policy import ERROR_STATE
+from reconciler.plan.policy import ERROR_STATE, JOBS_UNKNOWN
 from reconciler.plan.status import live_status
 from reconciler.plan.touched import is_disruptive
 from reconciler.spec.model import Desired
@@ -23,7 +23,6 @@ from reconciler.spec.reading import read_live
 # Waits for a cluster that was seen in a busy state, and calls the one with what it is then, or the other.
 UntilIdle = Callable[[ClusterName, str, Callable[[Answer | None], object], Callable[[PendingError], object]], object]
 GONE_MEANWHILE = "gone_meanwhile"
-_JOBS_UNKNOWN = "jobs_unknown"  # as `guard` says it; that module is loaded where jobs are asked for
 _GATHERING = 0.2  # seconds to wait for more, so that parts aren't told one cluster at a time
 
 
@@ -184,7 +183,7 @@ class Planning:
     def _with_jobs(self, plan: ClusterPlan, name: ClusterName, answer: Answer | None) -> None:
         guarded = self._assess.guard(plan, self._wanted[name], answer)
         # A cluster that was deleted in this moment has no queue to be asked for.
-        if any(blocker.code == _JOBS_UNKNOWN for blocker in guarded.blockers) and self._is_gone(name):
+        if any(blocker.code == JOBS_UNKNOWN for blocker in guarded.blockers) and self._is_gone(name):
             self._compare(name, None, was_there=True)
         else:
             self._end(name, guarded)
@@ -215,3 +214,22 @@ class Planning:
             self._guards.add((plan, name, answer))
         else:
             self._end(name, plan)
+
+
+def make_plan(
+    reads: Reads,
+    clusters: Iterable[Desired],
+    *,
+    assess: Assessor,
+    errors: Iterable[PlanError] = (),
+    doubtful: Mapping[ClusterName, PlanError] | None = None,
+    besides: Iterable[ClusterPlan] = (),
+    until_idle: UntilIdle | None = None,
+) -> Plan:
+    """The plan for all clusters. `errors` of files that couldn't be read, and plans made elsewhere, stand `besides`.
+
+    A cluster that can't be read is an error of its own and never looks like an absent one. With `until_idle`, clusters
+    that are busy are waited for, all of them together, and planned as they are then.
+    """
+    planning = Planning(reads, clusters, assess=assess, errors=errors, doubtful=doubtful, until_idle=until_idle)
+    return planning.whole(besides)

@@ -20,27 +20,10 @@ def in_parallel(work: Callable[[T], object], items: Sequence[T], workers: int = 
         for item in items:
             work(item)
         return
-    left = deque(items)
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            while True:
-                try:
-                    item = left.popleft()  # atomic
-                except IndexError:
-                    return
-                work(item)
-        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread, below
-            raised.append(error)
-
-    threads = [threading.Thread(target=run, daemon=True) for _ in range(min(workers, len(items)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
+    crew = Crew(work, workers)
+    for item in items:
+        crew.add(item)
+    crew.join()
 
 
 class Crew(Generic[T]):

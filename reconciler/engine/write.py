@@ -148,7 +148,7 @@ class Writer:
             said = (
                 f"{self._name}: {request.method} was sent, and it isn't known whether it took effect: {error.summary}"
             )
-            raise AmbiguousError(said, hint="run the same command again") from None
+            raise AmbiguousError(said, hint=settle.AGAIN) from None
         if check.is_done(answer):
             return True
         check.still_wanted(answer)
@@ -185,7 +185,7 @@ class Writer:
 
     def _unanswered(self, method: str) -> PendingError:
         said = f"{self._name}: not waited for any longer, and it isn't known whether {method} took effect"
-        return PendingError(said, operation=self.operation, hint="run the same command again")
+        return PendingError(said, operation=self.operation, hint=settle.AGAIN)
 
     def _finish(self, operation: str) -> None:
         resume = self._resume(operation)

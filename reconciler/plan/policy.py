@@ -12,6 +12,7 @@ from reconciler.spec.model import Lifecycle
 
 POOLS = "node_pools[]"
 ERROR_STATE = "cluster_in_error_state"
+RUNNING_JOBS, RECENT_JOBS, JOBS_UNKNOWN = "running_jobs", "recent_jobs", "jobs_unknown"
 MAX_NODES = f"{POOLS}.scaling_spec.max_node_count"
 
 

@@ -72,11 +72,16 @@ def partitions_by_pool(live: Typed) -> dict[str, set[str]]:
     return found
 
 
-def partitions_of(spec: Typed) -> list[Typed]:
-    """The partitions of a typed spec or answer; what isn't one is left out."""
+def slurm_of(spec: Typed) -> Typed:
+    """The Slurm part of a typed spec or answer; empty where there is none."""
     node = spec.get("orchestrator_spec")
     slurm = node.get("slurm_spec") if isinstance(node, dict) else None
-    partitions = slurm.get("partitions") if isinstance(slurm, dict) else None
+    return slurm if isinstance(slurm, dict) else {}
+
+
+def partitions_of(spec: Typed) -> list[Typed]:
+    """The partitions of a typed spec or answer; what isn't one is left out."""
+    partitions = slurm_of(spec).get("partitions")
     return [each for each in partitions if isinstance(each, dict)] if isinstance(partitions, list) else []
 
 

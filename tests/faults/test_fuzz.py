@@ -24,7 +24,7 @@ from reconciler.cloud.wire import Wire
 from reconciler.engine.assess import Assessor
 from reconciler.engine.drifting import find_drift
 from reconciler.engine.importing import import_cluster
-from reconciler.engine.planner import make_plan
+from reconciler.engine.planning import make_plan
 from reconciler.errors import InputError, ReconcilerError
 from reconciler.plan.build import plan_cluster
 from reconciler.spec import rules

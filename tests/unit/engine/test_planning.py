@@ -12,8 +12,7 @@ import pytest
 
 from reconciler.cloud.slurm_job import SlurmJob
 from reconciler.engine.assess import Assessor
-from reconciler.engine.planner import make_plan
-from reconciler.engine.planning import Planning, UntilIdle
+from reconciler.engine.planning import Planning, UntilIdle, make_plan
 from reconciler.errors import PendingError, UnavailableError
 from reconciler.plan.model import Action, ClusterPlan, Plan, PlanError
 from reconciler.spec.model import Desired

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,33 +11,13 @@ from reconciler.spec.findings import Finding
 from reconciler.spec.loader import load
 from reconciler.spec.rules import RULES, check
 from reconciler.spec.script_checks import check_scripts
-from tests.unit.spec import (
-    test_rules_lifecycle,
-    test_rules_naming,
-    test_rules_pools,
-    test_rules_references,
-    test_rules_scripts,
-    test_rules_slurm,
-    test_rules_storage,
-)
 from tests.unit.spec.rule_cases import Broken, problems
 from tests.unit.spec.samples import HEAD, MINIMAL, SLURM, load_one
 
 ROOT = Path(__file__).parents[3]
 INVALID = sorted((ROOT / "tests" / "specs" / "invalid").glob("*.yaml"))
-CASES: list[Broken] = [
-    case
-    for subject in (
-        test_rules_lifecycle,
-        test_rules_naming,
-        test_rules_pools,
-        test_rules_references,
-        test_rules_scripts,
-        test_rules_slurm,
-        test_rules_storage,
-    )
-    for case in subject.BROKEN
-]
+_SUBJECTS = sorted(path.stem for path in Path(__file__).parent.glob("test_rules_*.py"))
+CASES: list[Broken] = [case for name in _SUBJECTS for case in import_module(f"{__package__}.{name}").BROKEN]
 
 
 def test_every_rule_says_what_to_do() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from reconciler.engine.assess import Assessor
 from reconciler.engine.observe import LOCATIONS
-from reconciler.engine.planner import make_plan
+from reconciler.engine.planning import make_plan
 from reconciler.spec.model import Desired
 from reconciler.spec.names import ClusterName
 from tests.unit.plan.cases import NAME, NUMBER, answer, desired, file_spec

@@ -65,8 +65,7 @@ class _Quick:
 
 def _quicken(param: Parameter) -> None:
     reader: Any = _Reader(param.get_runtime_param)
-    # Of the one object, since typer has no way to name another class for its parameters.
-    param.get_runtime_param = lambda: reader  # type: ignore[method-assign]
+    param.get_runtime_param = lambda: reader  # type: ignore[method-assign]  # typer can't be given another class
 
 
 class QuickCommand(_Quick, TyperCommand):

@@ -73,6 +73,9 @@ OPERATION_FAULTS: tuple[Spec, ...] = (
 PASSING_KINDS = st.sampled_from(["list", "get", "create", "patch", "delete", "poll", "slurm"])
 
 
+STEPS = 20
+
+
 class Reconciliation(RuleBasedStateMachine):
     """`url` is an emulator's; it and `counts`, of what was tried, are set by the test."""
 
@@ -90,7 +93,7 @@ class Reconciliation(RuleBasedStateMachine):
         self.rig.control.clear_requests()  # of the histories before, which took longer to read with each one
         self.wanted: dict[str, Spec | None] = {}
         self.kept: dict[str, tuple[str, Spec]] = {}  # of each cluster: when it was made, and what must not be lost
-        self.removals = 0
+        self.removals = self.steps = 0
         self.is_faulty = False
 
     def teardown(self) -> None:
@@ -205,7 +208,8 @@ class Reconciliation(RuleBasedStateMachine):
     @invariant()
     def nothing_unknown_is_lost(self) -> None:
         """What the files don't know is as it was, in clusters that are the same still."""
-        self.counts["steps"] += 1
+        self.steps += 1
+        self.counts.update({"steps": 1, "whole": int(self.steps == STEPS)})
         for cluster, (made, kept) in list(self.kept.items()):
             there = self._live(cluster)
             if there is None or there["createTime"] != made:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from typing import Any, ClassVar
@@ -11,11 +12,12 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from reconciler.emulator.server import Emulator
-from tests.faults.machine import Reconciliation
+from tests.faults.machine import STEPS, Reconciliation
 from tests.faults.scale import scaled
 
-CHUNKS, PARTS, RUNS, STEPS = 20, 5, 5, 20  # 500 histories of 20 steps
-BOX = scaled(90, 900)  # seconds for a chunk, after which it begins no other part
+CHUNKS, WHOLE = 20, 25  # 500 histories of all their steps; shorter ones, which come by the way, aren't counted
+RUNS = 10  # at a time
+BOX = scaled(120, 900)  # seconds for a chunk, after which it begins no more
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -35,8 +37,9 @@ def test_histories(chunk: int, emulator: Emulator, record_property: Any) -> None
         phases=(Phase.generate,),  # whoever looks into a failure adds Phase.shrink: it takes minutes
     )
     begin = time.monotonic()
-    for part in range(PARTS):
-        if time.monotonic() - begin < BOX:
-            seed(chunk * PARTS + part)(Machine)
-            run_state_machine_as_test(Machine, settings=limits)
+    for part in itertools.count(chunk * 1000):
+        if Machine.counts["whole"] >= WHOLE or time.monotonic() - begin > BOX:
+            break
+        seed(part)(Machine)
+        run_state_machine_as_test(Machine, settings=limits)
     record_property("count", ("histories", dict(Machine.counts)))
